@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
@@ -90,4 +91,28 @@ test('[DB-S3] what could open the member or run a program is shown, without secr
   await writeFile(file, `${text}colour = "red"\n`);
   await expect(page.getByRole('alert')).toContainText(/config\.toml:\d+: there is no key colour/);
   await expect(row(page, 'Name of this member').getByRole('button')).toBeDisabled();
+});
+
+test('[DB-S6] [DB-X6] a limit says what holds, and the page says while it delays something', async ({ page, cluster }) => {
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await page.goto(new URL('/settings', ant.url).href);
+  const limit = row(page, 'Limit for sending');
+  await limit.getByRole('button', { name: 'Change' }).click();
+  await limit.getByRole('textbox').fill('10 MiB/s 08:00-25:00');
+  await limit.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('alert')).toContainText('send_limit must be none, a rate from 256 KiB/s');
+  await limit.getByRole('textbox').fill('256 KiB/s bee, 1 MiB/s cat');
+  await limit.getByRole('button', { name: 'Save' }).click();
+  await expect(limit).toContainText('Sending to bee is limited to 256 KiB/s.');
+  await expect(limit).toContainText('No other member is called cat');
+  await writeFile(join(ant.folder, 'film'), randomBytes(8 * 1_048_576));
+  await page.goto(new URL('/transfers', ant.url).href);
+  await expect(page.getByRole('region', { name: 'Totals' })).toContainText('Sending to bee is limited to 256 KiB/s.');
+  await page.getByRole('link', { name: 'Overview' }).click();
+  await expect(page.getByText('Sending to bee is limited to 256 KiB/s.')).toBeVisible();
+  await page.goto(new URL('/settings', ant.url).href);
+  await limit.getByRole('button', { name: 'Change' }).click();
+  await limit.getByRole('button', { name: 'Back to the default' }).click();
+  await expect(limit).toContainText('The default.');
+  await expect.poll(async () => (await bee.status()).pending).toBe(0);
 });

@@ -12,6 +12,7 @@ import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
 import { answerControl } from './http/queries/control/answer-control.ts';
+import { limitNotes } from './http/queries/control/limits.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { ServedMember } from './http/served-member.ts';
@@ -165,6 +166,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       health,
       settings: new SettingsFile({
         ...{ directory, loaded, overrides, log },
+        notesOf: (key) => limitNotes(engine, key),
         apply: (changed) => {
           engine.change(changed);
           health.change(changed);

@@ -7,6 +7,7 @@ export * from './present/health-event.ts';
 export * from './present/ignore-rule.ts';
 export * from './present/latency-age.ts';
 export * from './present/latency-matrix.ts';
+export * from './present/limits.ts';
 export * from './present/member-problems.ts';
 export * from './present/notices.ts';
 export * from './present/operation-author.ts';

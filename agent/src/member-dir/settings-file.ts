@@ -23,6 +23,8 @@ export interface SettingsFileOptions {
   /** What overrides the file. */
   readonly overrides: ConfigOverrides;
   readonly log: Log;
+  /** What is said of a setting in addition to its value. */
+  readonly notesOf: (key: string) => Pick<Setting, 'notes' | 'warning'>;
   /** Puts the settings in force whose change takes effect at once. */
   readonly apply: (config: Config) => void;
 }
@@ -55,7 +57,7 @@ export class SettingsFile {
   }
 
   async read(): Promise<Settings> {
-    const { overrides, loaded } = this.#options;
+    const { overrides, loaded, notesOf } = this.#options;
     const reading = await this.#read();
     let { problem } = reading;
     let { entries } = loaded;
@@ -78,6 +80,7 @@ export class SettingsFile {
         ...(!isSame && { next: shown(key, entry.value) }),
         default: listed(key.defaultText),
         source: entry?.source ?? { kind: 'default', where: '' },
+        ...notesOf(key.key),
         ...(key.choices && { choices: [...key.choices] }),
       };
     });

@@ -69,6 +69,16 @@ export const apiErrorCodes = [
   'internal',
 ] as const;
 
+/** A limit of a rate that delays something now. */
+export const limitSchema = z.object({
+  direction: z.enum(['send', 'receive']),
+  member: z.string().optional().describe('The name of the member that alone is limited; absent: all together.'),
+  bytesPerSecond: z.number().positive(),
+  until: z.string().optional().describe('The local time of the asked member, as 18:00, at which another rate holds.'),
+});
+
+export type Limit = z.infer<typeof limitSchema>;
+
 /** The body of every answer with a status of 400 or above. */
 export const apiErrorSchema = z
   .object({

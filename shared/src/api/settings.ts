@@ -24,6 +24,10 @@ export const settingSchema = z
       .describe('When a change by the API takes effect; `by-hand`: it is changed in config.toml only.'),
     effect: z.string().describe('A sentence: what a change does, or why it is made by hand.'),
     allowed: z.string().describe('The values allowed, as the end of a sentence that begins with "must be".'),
+    notes: list(z.string())
+      .optional()
+      .describe('Of a limit: sentences on what holds now and later, by the local time of the member.'),
+    warning: z.string().optional().describe('A sentence: what in the value in force has no effect now, and why.'),
     choices: list(z.string()).optional().describe('All values, if these are few; of a list, its elements.'),
   })
   .meta({ id: 'Setting' });

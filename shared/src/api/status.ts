@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { countSchema, list, memberStateSchema, momentSchema, problemSchema, vectorSchema } from './common.ts';
+import {
+  countSchema,
+  limitSchema,
+  list,
+  memberStateSchema,
+  momentSchema,
+  problemSchema,
+  vectorSchema,
+} from './common.ts';
 import { catchUpSchema, memberReportSchema } from './members.ts';
 
 /** A long work under way, by the number of paths. */
@@ -58,6 +66,9 @@ export const statusSchema = z
     work: list(workSchema)
       .optional()
       .describe('Long works that were requested and are under way; absent when there are none.'),
+    limits: list(limitSchema)
+      .optional()
+      .describe('The limits because of which contents wait now; absent when there are none.'),
     members: list(memberReportSchema).describe('All members, the one that answers first.'),
   })
   .meta({ id: 'Status' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countSchema, list, momentSchema } from './common.ts';
+import { countSchema, limitSchema, list, momentSchema } from './common.ts';
 import { progressSchema } from './members.ts';
 
 /** One file whose content is on its way to the asked member. */
@@ -65,6 +65,7 @@ export const transfersSchema = z
   .object({
     arriving: trafficTotalSchema.describe('Into this member.'),
     leaving: trafficTotalSchema.describe('Into the other members that are heard, and what of it leaves here.'),
+    limits: list(limitSchema).describe('The limits because of which contents wait now.'),
     transfers: list(transferSchema).describe(
       'Into this member: those that move first, and of these those with the fewest bytes left.',
     ),

@@ -1,6 +1,13 @@
 import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
-import { clusterVerdict, formatAgo, formatBytes, formatItems, progressText } from '@lockstep/shared/present';
+import {
+  clusterVerdict,
+  formatAgo,
+  formatBytes,
+  formatItems,
+  limitSentence,
+  progressText,
+} from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -44,6 +51,7 @@ export function formatStatus(status: Status, paint: Paint): string {
     `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
     ...(status.history === undefined ? [] : [`history    ${historyText(status.history)}`]),
     ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),
+    ...(status.limits ?? []).map((limit) => `limit      ${printable(limitSentence(limit, [limit]))}`),
     ...(status.pending > 0 ? [`pending    ${formatItems(status.pending, 'path')} not on this disk yet`] : []),
     ...(status.conflicts > 0 ? [`conflicts  ${formatItems(status.conflicts, 'path')} not settled yet`] : []),
     `dashboard  ${member.dashboard}`,

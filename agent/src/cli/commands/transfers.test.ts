@@ -7,6 +7,7 @@ const nothing = { left: 0, bytesPerSecond: 0, secondsLeft: null };
 const idle: Transfers = {
   arriving: nothing,
   leaving: nothing,
+  limits: [],
   transfers: [],
   departures: [],
   pending: 0,
@@ -42,6 +43,13 @@ test('[CL23] each file has a bar, its rate and the time left', () => {
       'films/one.mkv  bee     █████░░░░░░░░░░░░░░░  25 %  60 MB  1 MB/s  45 s',
     ].join('\n'),
   );
+});
+
+test('[CT22] a limit that delays something is stated, and not once everything is there', () => {
+  const limits = [{ direction: 'receive', member: 'bee', bytesPerSecond: 1_048_576, until: '18:00' }] as const;
+  expect(formatTransfers({ ...idle, limits })).toBe('Nothing is on its way.');
+  const answer = { ...idle, limits, arriving: { left: 45e6, bytesPerSecond: 1e6, secondsLeft: 45 }, transfers: [film] };
+  expect(formatTransfers(answer).split('\n').at(-1)).toBe('Receiving from bee is limited to 1 MiB/s until 18:00.');
 });
 
 test('a file that stands still says why, and what leaves is another list', () => {

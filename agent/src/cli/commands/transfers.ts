@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Departure, type Transfer, type Transfers, transfersSchema } from '@lockstep/shared/api';
-import { formatBytes, formatDuration, formatItems } from '@lockstep/shared/present';
+import { formatBytes, formatDuration, formatItems, limitSentence } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -65,7 +65,7 @@ export function isMoving({ arriving, leaving, transfers, departures }: Transfers
 
 /** `lockstep transfers` as text. */
 export function formatTransfers(answer: Transfers): string {
-  const { arriving, leaving, transfers, departures, pending, pendingPaths } = answer;
+  const { arriving, leaving, limits, transfers, departures, pending, pendingPaths } = answer;
   const lines: string[] = [];
   if (arriving.left > 0 || transfers.length > 0) {
     lines.push(formatTotal('Arriving', arriving), ...formatList(transfers.map(arrivingLine)));
@@ -74,6 +74,8 @@ export function formatTransfers(answer: Transfers): string {
   }
   if (leaving.left > 0 || departures.length > 0)
     lines.push(formatTotal('Leaving', leaving), ...formatList(departures.map(leavingLine)));
+  // A limit counts as one for a moment after the last block.
+  if (isMoving(answer)) for (const limit of limits) lines.push(printable(limitSentence(limit, [limit])));
   const [waiting] = pendingPaths;
   if (waiting !== undefined) {
     const count = formatItems(pending - transfers.length, 'path');

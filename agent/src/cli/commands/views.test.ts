@@ -100,6 +100,16 @@ describe('status', () => {
     ]);
   });
 
+  test('[CT22] states the limits because of which something waits', () => {
+    const limits = [
+      { direction: 'send', bytesPerSecond: 2 * 1_048_576, until: '18:00' },
+      { direction: 'receive', member: 'bee', bytesPerSecond: 262_144 },
+    ] as const;
+    const text = formatStatus({ ...status, limits }, plain);
+    expect(text).toContain('limit      Sending is limited to 2 MiB/s until 18:00.\n');
+    expect(text).toContain('limit      Receiving from bee is limited to 256 KiB/s.\n');
+  });
+
   test('[CL5] reports what is missing on which member, and each problem with its path', () => {
     const text = formatStatus(
       {

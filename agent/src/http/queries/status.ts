@@ -4,6 +4,7 @@ import { oldestActive } from '../../core/membership.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Place } from '../served-member.ts';
+import { delayingLimits } from './control/limits.ts';
 import { readMembers } from './members.ts';
 
 const problemsListed = 1_000;
@@ -16,6 +17,7 @@ export function readStatus(engine: Engine, place: Place): Status {
   const joined = members.filter((member) => member.state !== 'left');
   const problemList = problems.list();
   const work = engine.work.list();
+  const limits = delayingLimits(engine);
   const known = journal.known();
   return {
     member: {
@@ -62,6 +64,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     oldestMember: oldestMember(engine),
     catchUp: engine.catchUp.progress(),
     ...(work.length > 0 && { work }),
+    ...(limits.length > 0 && { limits }),
     members,
   };
 }

@@ -10,6 +10,7 @@ import {
 import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/transfer/fetch.ts';
+import { delayingLimits } from './control/limits.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 
@@ -24,6 +25,7 @@ export function readTransfers(engine: Engine): Transfers {
   return {
     arriving: arriving(engine),
     leaving: leaving(engine),
+    limits: delayingLimits(engine),
     transfers: progress
       .map((transfer) => reportTransfer(engine, transfer, nowMs))
       .sort((a, b) => compareMoving(movingFile(a, a.done), movingFile(b, b.done))),

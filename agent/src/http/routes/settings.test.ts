@@ -11,6 +11,7 @@ import { configTemplate } from '../../config/config-template.ts';
 import { type ConfigOverrides, configPath, loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/schema.ts';
 import { SettingsFile } from '../../member-dir/settings-file.ts';
+import { limitNotes } from '../queries/control/limits.ts';
 
 let directory: string;
 let served: ServedCluster;
@@ -41,8 +42,12 @@ async function start(overrides: ConfigOverrides = {}): Promise<void> {
   applied = [];
   const settings = new SettingsFile({
     ...{ directory, overrides, log: served.log },
+    notesOf: (key) => limitNotes(served.engine, key),
     loaded: await loadConfig(directory, overrides),
-    apply: (config) => applied.push(config),
+    apply: (config) => {
+      applied.push(config);
+      served.engine.change(config);
+    },
   });
   app = await served.server({ member: { ...served.member, settings } });
 }
@@ -108,6 +113,36 @@ describe('[SE1] the settings', () => {
     // The name was edited by hand: it is for the next start, like all such edits.
     expect(applied.map(({ name, historyAgeMsMax }) => [name, historyAgeMsMax])).toEqual([['ant', 8 * 86_400_000]]);
   });
+});
+
+test('[CT22] a limit says what holds now and later, and which of its rules names no member', async () => {
+  expect((await read()).of('send_limit')).toMatchObject({ value: 'none', notes: ['Sending is not limited.'] });
+  const rules = ['10 MiB/s', '2 MiB/s 08:00-18:00', '1 MiB/s cat'];
+  const { status, said } = await change('send_limit', rules);
+  expect(status).toBe(200);
+  expect(said.settings.find(({ key }: Setting) => key === 'send_limit')).toMatchObject({
+    value: rules,
+    notes: [
+      expect.toBeOneOf([
+        'Sending is limited to 10 MiB/s until 08:00, then limited to 2 MiB/s until 18:00.',
+        'Sending is limited to 2 MiB/s until 18:00, then limited to 10 MiB/s until 08:00.',
+      ]),
+      'Sending to cat is limited to 1 MiB/s.',
+    ],
+    warning: 'No other member is called cat: such a rule has no effect until one joins. There is no other member yet.',
+  });
+  expect((await read()).of('history_age')).not.toHaveProperty('notes');
+});
+
+test('[CT21] the rules of a limit are refused with what is allowed', async () => {
+  for (const value of ['2 MiB/s 08:00-25:00', '1 MiB/h', 'none cat', ['2 MiB/s', 'fast']]) {
+    const { status, said } = await change('send_limit', value);
+    expect(status).toBe(409);
+    expect(said.error.message).toMatch(
+      /send_limit must be none, a rate from 256 KiB\/s, .*\(hours from 00:00 to 24:00\); it is "/,
+    );
+  }
+  expect((await change('send_limit', ['2 MiB/s', 'fast'])).said.error.message).toMatch(/it is "fast"\.$/);
 });
 
 describe('[SE2] a change', () => {

@@ -1,4 +1,4 @@
-import { percentOf, progressText } from '@lockstep/shared/present';
+import { limitSentence, percentOf, progressText } from '@lockstep/shared/present';
 import { Anchor } from '@mantine/core';
 import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
@@ -11,7 +11,7 @@ const listedMax = 6;
 
 /** The members that lack bytes, with their progress. */
 export function MovingTile() {
-  const { members } = useStatus();
+  const { members, limits = [] } = useStatus();
   const moving = members.flatMap(({ id, name, progress }) => (progress === undefined ? [] : [{ id, name, progress }]));
   return (
     <Tile name="moving" title="On the way" href="/transfers">
@@ -32,6 +32,10 @@ export function MovingTile() {
           );
         })}
       </ul>
+      {limits.map((limit) => {
+        const sentence = limitSentence(limit, [limit]);
+        return <Aside key={sentence}>{sentence}</Aside>;
+      })}
       {moving.length > listedMax && <Aside>… and {moving.length - listedMax} more.</Aside>}
     </Tile>
   );

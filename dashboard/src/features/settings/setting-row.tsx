@@ -22,7 +22,7 @@ interface Props {
 
 /** One setting: its value, default and source, and a form that changes it. */
 export function SettingRow({ setting, path, version, canChange, isOpen, setOpen, run, changed }: Props) {
-  const { key, title, about, value, next, source, takesEffect, effect } = setting;
+  const { key, title, about, value, next, notes = [], warning, source, takesEffect, effect } = setting;
   const isOverridden = source.kind === 'environment' || source.kind === 'flag';
   return (
     <li className={classes.item} aria-label={title}>
@@ -36,6 +36,18 @@ export function SettingRow({ setting, path, version, canChange, isOpen, setOpen,
         <Text className={classes.text}>{wordsOf(value)}</Text>
         {next !== undefined && (
           <Text className={classes.text}>From the next start on: {wordsOf(next)}. Until then it is as above.</Text>
+        )}
+        {/* The value of a limit without rules says as much. */}
+        {value !== 'none' &&
+          notes.map((note) => (
+            <Text key={note} size="sm" className={classes.text}>
+              {note}
+            </Text>
+          ))}
+        {warning !== undefined && (
+          <Text size="sm" fw={600} className={classes.text}>
+            {warning}
+          </Text>
         )}
         <Text c="dimmed" size="sm" className={classes.text}>
           {sourceWords(setting)}

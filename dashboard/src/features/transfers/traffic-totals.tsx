@@ -1,6 +1,6 @@
 import type { TrafficTotal, Transfers } from '@lockstep/shared/api';
-import { formatBytes, rateText, timeLeftText } from '@lockstep/shared/present';
-import { Paper } from '@mantine/core';
+import { formatBytes, limitSentence, rateText, timeLeftText } from '@lockstep/shared/present';
+import { Paper, Text } from '@mantine/core';
 import classes from './transfers.module.css';
 
 /** The sums in both directions: bytes that are missing, rate, and time until nothing is missing. */
@@ -11,6 +11,14 @@ export function TrafficTotals({ report, name }: { readonly report: Transfers; re
         <Total title={`Still to come to ${name}`} total={report.arriving} />
         <Total title="Still to come to the others" total={report.leaving} from={name} />
       </dl>
+      {report.limits.map((limit) => {
+        const sentence = limitSentence(limit, [limit]);
+        return (
+          <Text key={sentence} className={classes.limit}>
+            {sentence}
+          </Text>
+        );
+      })}
     </Paper>
   );
 }
