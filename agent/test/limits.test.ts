@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { settingsSchema, transfersSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import type { Member } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { lockstepProgram } from '../../testkit/repository.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -88,13 +88,89 @@ test('[CT20] a rate that would have sources given up, or is none, is refused wit
   for (const value of ['1 KiB/s', '0 B/s', 'fast', '-1 MiB/s', '2 MiB/h']) {
     const answer = await change(ant, 'send_limit', value);
     expect(answer.status).toBe(409);
-    expect(await answer.text()).toContain('send_limit must be none, or a rate from 256 KiB/s, such as');
+    expect(await answer.text()).toContain('send_limit must be none, a rate from 256 KiB/s, such as');
   }
+});
+
+test('[CT23] a limit for one member: it has the file later, and the others do not wait', async () => {
+  const [ant, bee, cat] = [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')];
+  const sentence = 'Sending to cat is limited to 256 KiB/s.';
+  for (const member of [ant, bee]) {
+    expect(await lockstep(['limit', '--send', '256 KiB/s cat', '--receive', 'none', member.folder])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining(`Sending is not limited.\n${sentence}`),
+    });
+  }
+  const size = 48 * mebibyte;
+  const sizeOn = (member: Member): number | undefined =>
+    statSync(member.path('for all'), { throwIfNoEntry: false })?.size;
+  await writeFile(ant.path('for all'), randomBytes(size));
+  await expect.poll(() => sizeOn(bee), patience).toBe(size);
+  await expect
+    .poll(async () => (await lockstep(['status', ant.folder])).out, patience)
+    .toContain(`limit      ${sentence}`);
+  expect((await lockstep(['transfers', '--once', ant.folder])).out).toContain(sentence);
+  expect(sizeOn(cat)).not.toBe(size);
+  // With the limit it would take more than a minute, also from both.
+  for (const member of [ant, bee]) expect((await lockstep(['limit', '--send', 'none', member.folder])).code).toBe(0);
+  await cluster().settled();
+  await expect.poll(async () => (await ant.status()).limits, patience).toBeUndefined();
+});
+
+test('[CT23] a limit for receiving from one member does not delay what comes from others', async () => {
+  const [ant, bee, cat] = [cluster().member('ant'), cluster().member('bee'), cluster().member('cat')];
+  expect(await lockstep(['limit', '--receive', '256 KiB/s cat', bee.folder])).toMatchObject({ code: 0, err: '' });
+  await writeFile(cat.path('slow'), randomBytes(90 * mebibyte));
+  await expect
+    .poll(async () => (await bee.status()).limits, patience)
+    .toEqual([{ direction: 'receive', member: 'cat', bytesPerSecond: 262_144 }]);
+  await writeFile(ant.path('fast'), randomBytes(4 * mebibyte));
+  await expect.poll(() => hasWhole(bee, 'fast'), patience).toBe(true);
+  expect(statSync(bee.path('slow'), { throwIfNoEntry: false })?.size).not.toBe(90 * mebibyte);
+  expect((await lockstep(['limit', '--receive', 'none', bee.folder])).code).toBe(0);
+  await cluster().settled();
+});
+
+test('[CT23] [CL24] rules with hours hold by the local time, and are printed with those that follow', async () => {
+  const bee = cluster().member('bee');
+  const hour = new Date().getHours();
+  const time = (hours: number): string => `${String((hour + hours) % 24).padStart(2, '0')}:00`;
+  // An hour may end during the test.
+  const rules = `10 MiB/s, 1 MiB/s ${time(0)}-${time(2)}`;
+  const { code, out } = await lockstep(['limit', '--receive', rules, bee.folder]);
+  expect({ code, out }).toEqual({
+    code: 0,
+    out: expect.stringMatching(
+      new RegExp(
+        `Receiving is limited to 1 MiB/s until ${time(2)}, then limited to 10 MiB/s until ${time(0)}\\.\n` +
+          `  receive_limit: ${rules} \\(config\\.toml:\\d+\\)\n$`,
+        's',
+      ),
+    ),
+  });
+  expect(await takes(cluster().member('ant'), bee, 'by day')).toBeGreaterThan(2_900);
+  expect((await bee.status()).limits).toEqual([{ direction: 'receive', bytesPerSecond: mebibyte, until: time(2) }]);
+  await lockstep(['limit', '--receive', 'none', bee.folder]);
+});
+
+test('[CL24] a member that is not known is warned of, and rules that are none are refused', async () => {
+  const ant = cluster().member('ant');
+  const known = await lockstep(['limit', '--send', '1 MiB/s cow, 2 MiB/s bee', ant.folder]);
+  expect(known).toMatchObject({ code: 0, err: expect.stringContaining('No other member is called cow') });
+  expect(known.err).toContain('The others are bee and cat.');
+  const refused = await lockstep(['limit', '--send', '2 MiB/s 08:00-25:00', ant.folder]);
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--send must be none, a rate from 256 KiB/s'),
+  });
+  const json = JSON.parse((await lockstep(['limit', '--json', ant.folder])).out);
+  expect(json.limits[0]).toMatchObject({ key: 'send_limit', value: ['1 MiB/s cow', '2 MiB/s bee'] });
+  expect((await lockstep(['limit', '--send', 'none', ant.folder])).err).toBe('');
 });
 
 test('[CL23] on a terminal the transfers are shown until nothing is on its way', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
-  expect((await change(bee, 'receive_limit', '1 MiB/s')).status).toBe(200);
+  expect((await change(bee, 'receive_limit', '256 KiB/s')).status).toBe(200);
   const whole = join(cluster().root, 'whole');
   await writeFile(whole, randomBytes(4 * mebibyte));
   await rename(whole, ant.path('shown'));

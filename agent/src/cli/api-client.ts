@@ -15,6 +15,8 @@ const answerTimeoutMs = 30_000;
 export interface ApiClient {
   /** Gets `path` below the API's prefix; `timeoutMs`: the longest time for the answer. */
   get<Result>(path: string, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
+  /** Changes a part of what `path` names, which must still have this version. */
+  patch<Result>(path: string, body: unknown, version: string, schema: z.ZodType<Result>): Promise<Result>;
   /** Posts a body, otherwise the same. */
   post<Result>(path: string, body: unknown, schema: z.ZodType<Result>, timeoutMs?: number): Promise<Result>;
 }
@@ -40,15 +42,19 @@ interface Request {
   /** Below the API's prefix. */
   readonly path: string;
   readonly body: string | undefined;
+  readonly version: string | undefined;
   readonly timeoutMs: number;
 }
 
 /** Uses Node's own client: `fetch` gives up after five minutes of silence, and `wait` may take longer. */
-async function send(socket: string, { method, path, body, timeoutMs }: Request): Promise<Answer> {
+async function send(socket: string, { method, path, body, version, timeoutMs }: Request): Promise<Answer> {
   const address = await socketAddress(socket);
   try {
     return await new Promise((resolve, reject) => {
-      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const headers = {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(version !== undefined && { 'if-match': `"${version}"` }),
+      };
       const signal = AbortSignal.timeout(timeoutMs);
       const options = { socketPath: address.path, path: apiPrefix + path, method, headers, signal, agent: false };
       const outgoing = request(options, (incoming) => {
@@ -89,11 +95,12 @@ export function apiClient(socket: string): ApiClient {
   async function ask<Result>(
     path: string,
     schema: z.ZodType<Result>,
-    { body, timeoutMs = answerTimeoutMs }: { body?: unknown; timeoutMs?: number } = {},
+    asked: { method?: 'PATCH'; body?: unknown; version?: string; timeoutMs?: number } = {},
   ): Promise<Result> {
-    const method = body === undefined ? 'GET' : 'POST';
+    const { body, version, timeoutMs = answerTimeoutMs } = asked;
+    const { method = body === undefined ? 'GET' : 'POST' } = asked;
     const payload = body === undefined ? undefined : JSON.stringify(body);
-    const answer = await send(socket, { method, path, body: payload, timeoutMs }).catch((cause: unknown) => {
+    const answer = await send(socket, { method, path, body: payload, version, timeoutMs }).catch((cause: unknown) => {
       throw unreachable(socket, cause);
     });
     const data = parseJson(answer.text);
@@ -107,6 +114,7 @@ export function apiClient(socket: string): ApiClient {
   }
   return {
     get: (path, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { timeoutMs }),
+    patch: (path, body, version, schema) => ask(path, schema, { method: 'PATCH', body, version }),
     post: (path, body, schema, timeoutMs = answerTimeoutMs) => ask(path, schema, { body, timeoutMs }),
   };
 }

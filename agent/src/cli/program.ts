@@ -9,6 +9,7 @@ import { addDoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLeaveCommand } from './commands/leave.ts';
+import { addLimitCommand } from './commands/limit.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
 import { addNotifyCommand } from './commands/notify.ts';
@@ -44,6 +45,7 @@ const commands = [
   addStatusCommand,
   addMembersCommand,
   addTransfersCommand,
+  addLimitCommand,
   addLogCommand,
   addWhyCommand,
   addHistoryCommand,

@@ -3,7 +3,7 @@ import { rateRules } from './rate-rules.ts';
 
 const mebibyte = 1_048_576;
 
-describe('[CT21] the rules of a limit', () => {
+describe('[CT23] the rules of a limit', () => {
   test.each<[string | string[], object[]]>([
     ['none', []],
     [[], []],

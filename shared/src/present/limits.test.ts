@@ -28,6 +28,6 @@ test.each<[string, Parameters<typeof limitSentence>]>([
     'Sending to cat is limited to 2 MiB/s until 18:00, then not limited until 08:00.',
     [{ direction: 'send', member: 'cat' }, [{ bytesPerSecond: 2 * mebibyte, until: '18:00' }, { until: '08:00' }]],
   ],
-])('[CT22] %s', (sentence, [subject, spans]) => {
+])('[CT24] %s', (sentence, [subject, spans]) => {
   expect(limitSentence(subject, spans)).toBe(sentence);
 });

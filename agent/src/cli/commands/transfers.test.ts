@@ -45,7 +45,7 @@ test('[CL23] each file has a bar, its rate and the time left', () => {
   );
 });
 
-test('[CT22] a limit that delays something is stated, and not once everything is there', () => {
+test('[CT24] a limit that delays something is stated, and not once everything is there', () => {
   const limits = [{ direction: 'receive', member: 'bee', bytesPerSecond: 1_048_576, until: '18:00' }] as const;
   expect(formatTransfers({ ...idle, limits })).toBe('Nothing is on its way.');
   const answer = { ...idle, limits, arriving: { left: 45e6, bytesPerSecond: 1e6, secondsLeft: 45 }, transfers: [film] };

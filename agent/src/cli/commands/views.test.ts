@@ -100,7 +100,7 @@ describe('status', () => {
     ]);
   });
 
-  test('[CT22] states the limits because of which something waits', () => {
+  test('[CT24] states the limits because of which something waits', () => {
     const limits = [
       { direction: 'send', bytesPerSecond: 2 * 1_048_576, until: '18:00' },
       { direction: 'receive', member: 'bee', bytesPerSecond: 262_144 },

@@ -58,6 +58,22 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     exit: { done: 'the answer was printed', notDone: 'no agent runs, or it does not answer' },
   },
+  limit: {
+    details: [
+      'A rule is a rate, then the hours of the local day at which it holds, then the member that it limits; hours and member can be left out. ' +
+        'A rule without a member limits all members together. Of several rules that hold, the lowest binds.',
+      'Hours may cross midnight, as 22:00-06:00, and end at 24:00. Files up to 64 KiB are not limited. A change takes effect at once and is ' +
+        'written to config.toml.',
+    ],
+    examples: [
+      ['lockstep limit', 'what holds now, and later today'],
+      ['lockstep limit --send "10 MiB/s, 2 MiB/s 08:00-18:00"', 'leave room on the line during work'],
+      ['lockstep limit --send "1 MiB/s cat"', 'send no faster to the member cat; the others are not limited'],
+      ['lockstep limit --receive none ~/shared', 'no limit for what comes'],
+      ['lockstep limit --member bee --send "1 MiB/s"', 'limit another member, which allows it'],
+    ],
+    exit: { done: 'printed, and changed if asked', notDone: 'nothing was changed: the last line says why' },
+  },
   log: {
     details: ['Also works without a running agent: then the journal is read directly.'],
     examples: [

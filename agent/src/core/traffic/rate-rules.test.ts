@@ -14,7 +14,7 @@ function rule(bytesPerSecond: number, hours?: string, member?: string): RateRule
   return { bytesPerSecond, member, hours: hours === undefined ? undefined : { from: at(from), to: at(to) } };
 }
 
-describe('[CT21] the rate at a minute of the local day', () => {
+describe('[CT23] the rate at a minute of the local day', () => {
   const work = [rule(10), rule(2, '08:00-18:00'), rule(1, undefined, 'cat'), rule(3, '22:00-06:00', 'cat')];
   const night = [rule(5, '22:00-06:00')];
 
@@ -44,7 +44,7 @@ describe('[CT21] the rate at a minute of the local day', () => {
   });
 });
 
-describe('[CT21] the rates of a day', () => {
+describe('[CT23] the rates of a day', () => {
   test.each<[string, readonly RateRule[], string, string | undefined, readonly (readonly [number, string?])[]]>([
     ['no rule', [], '12:00', undefined, [[none]]],
     ['one for all hours', [rule(10)], '12:00', undefined, [[10]]],

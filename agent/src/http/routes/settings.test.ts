@@ -115,7 +115,7 @@ describe('[SE1] the settings', () => {
   });
 });
 
-test('[CT22] a limit says what holds now and later, and which of its rules names no member', async () => {
+test('[CT24] a limit says what holds now and later, and which of its rules names no member', async () => {
   expect((await read()).of('send_limit')).toMatchObject({ value: 'none', notes: ['Sending is not limited.'] });
   const rules = ['10 MiB/s', '2 MiB/s 08:00-18:00', '1 MiB/s cat'];
   const { status, said } = await change('send_limit', rules);
@@ -134,7 +134,7 @@ test('[CT22] a limit says what holds now and later, and which of its rules names
   expect((await read()).of('history_age')).not.toHaveProperty('notes');
 });
 
-test('[CT21] the rules of a limit are refused with what is allowed', async () => {
+test('[CT23] the rules of a limit are refused with what is allowed', async () => {
   for (const value of ['2 MiB/s 08:00-25:00', '1 MiB/h', 'none cat', ['2 MiB/s', 'fast']]) {
     const { status, said } = await change('send_limit', value);
     expect(status).toBe(409);

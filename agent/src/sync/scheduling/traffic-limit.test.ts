@@ -19,7 +19,7 @@ class Bench {
   }
 }
 
-describe('[CT21] the limits of one direction', () => {
+describe('[CT23] the limits of one direction', () => {
   test('a rule for a member limits only that one', async () => {
     const bench = new Bench();
     bench.limit.limit([{ bytesPerSecond: 1_000, member: 'cat' }]);
@@ -97,7 +97,7 @@ describe('[CT21] the limits of one direction', () => {
   });
 });
 
-test('[CT22] a limit counts as one that delays while something waits, and for two seconds afterwards', async () => {
+test('[CT24] a limit counts as one that delays while something waits, and for two seconds afterwards', async () => {
   const bench = new Bench();
   bench.limit.limit([{ bytesPerSecond: 1_000 }, { bytesPerSecond: 500, member: 'cat' }]);
   expect(bench.limit.delaying()).toEqual([]);

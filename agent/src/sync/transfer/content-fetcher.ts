@@ -1,5 +1,5 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
-import { dotKey, fetchesMax, inlineBytesMax } from '@lockstep/shared';
+import { dotKey, fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
