@@ -93,7 +93,10 @@ test('[DB-S3] what could open the member or run a program is shown, without secr
   await expect(row(page, 'Name of this member').getByRole('button')).toBeDisabled();
 });
 
-test('[DB-S6] [DB-X6] a limit says what holds, and the page says while it delays something', async ({ page, cluster }) => {
+test('[DB-S6] [DB-X6] a limit says what holds, and the page says while it delays something', async ({
+  page,
+  cluster,
+}) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await page.goto(new URL('/settings', ant.url).href);
   const limit = row(page, 'Limit for sending');
