@@ -54,7 +54,7 @@ export class Announcements {
 }
 
 /** Ascending ranges of these indices. */
-export function rangesOf(indices: readonly number[]): readonly SeqRange[] {
+function rangesOf(indices: readonly number[]): readonly SeqRange[] {
   const ranges: [number, number][] = [];
   for (const index of indices.toSorted((a, b) => a - b)) {
     const last = ranges.at(-1);

@@ -188,9 +188,9 @@ export class BlockExchange {
   }
 
   /** Lets a block be requested again, unless it came, or another peer was asked for it as well. */
-  #putBack({ todo, ...rest }: Fetch, index: number): void {
-    const fetch = this.#parts.fetches.get(rest.content);
-    if (fetch?.todo !== todo || todo.isHere(index) || todo.isOpen(index)) return;
+  #putBack(fetch: Fetch, index: number): void {
+    const { content, todo } = fetch;
+    if (this.#parts.fetches.get(content) !== fetch || todo.isHere(index) || todo.isOpen(index)) return;
     if (!this.#requests.isPending(fetch, index)) todo.again(index);
   }
 
