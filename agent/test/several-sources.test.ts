@@ -36,7 +36,9 @@ test('[CT22] sources that are killed and that stall in the middle of a large fil
   cluster.shapes('dog', { bytesPerSecond: 4_000_000, delayMs: 5 });
   await dog.start({ ready: false });
   const untilHere = (mebibytes: number) =>
-    eventually(async () => expect(await receivedMebibytes(dog)).toBeGreaterThanOrEqual(mebibytes), { timeoutMs: 60_000 });
+    eventually(async () => expect(await receivedMebibytes(dog)).toBeGreaterThanOrEqual(mebibytes), {
+      timeoutMs: 60_000,
+    });
   await untilHere(16);
   const names = cluster.members.filter((member) => member !== dog).map((member) => member.name);
   const from = await Promise.all(names.map((name) => sentMebibytes(cluster.member(name))));

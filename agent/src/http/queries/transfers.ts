@@ -9,7 +9,7 @@ import {
 } from '@lockstep/shared/api';
 import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
-import type { TransferProgress } from '../../sync/transfer/fetch.ts';
+import type { TransferProgress } from '../../sync/exchange/fetch.ts';
 import { delayingLimits } from './control/limits.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';

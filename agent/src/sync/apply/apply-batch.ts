@@ -1,11 +1,11 @@
 import type { MemberId, Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan/plan.ts';
+import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
 import { readRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { type FetchSize, fetchSize } from '../transfer/fetch.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
 import { StepExecutor } from './execute-steps.ts';
 import { JournalPlanView } from './plan-view.ts';

@@ -1,10 +1,10 @@
 import { batchPathsMax, dotKey } from '@lockstep/shared';
+import type { FetchSize } from '../exchange/fetch.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import type { FetchSize } from '../transfer/fetch.ts';
 import { ApplyBatch } from './apply-batch.ts';
 import { BlockedPaths } from './blocked-paths.ts';
 import type { RenameGate } from './rename-gate.ts';

@@ -3,12 +3,19 @@ import { dotKey, fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import { countBeyond } from '../../core/version.ts';
+import { BlockExchange } from '../exchange/block-exchange.ts';
+import type { BlockRequest } from '../exchange/block-requests.ts';
+import { BlockTodo } from '../exchange/block-todo.ts';
+import {
+  doneBytes,
+  type Fetch,
+  type FetchOutcome,
+  type FetchSize,
+  fetchSize,
+  type TransferProgress,
+} from '../exchange/fetch.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
-import { BlockExchange } from './block-exchange.ts';
-import type { BlockRequest } from './block-requests.ts';
-import { BlockTodo } from './block-todo.ts';
-import { doneBytes, type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from './fetch.ts';
 import { isWanted } from './local-content.ts';
 import { copiesFor, resume, stageCopies } from './local-copies.ts';
 

@@ -2,9 +2,9 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import { blockBytes } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import { equalBlocks } from '../../core/equal-blocks.ts';
+import type { Fetch } from '../exchange/fetch.ts';
 import type { BlockCopy, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import type { Fetch } from './fetch.ts';
 import { fileSource, hiddenPaths, isShown } from './local-content.ts';
 
 /** Blocks that are copied in one job of a worker: about 20 ms, for others wait for it. */
