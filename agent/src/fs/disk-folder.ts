@@ -1,5 +1,6 @@
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../core/packed-files.ts';
+import { BlockBuffers } from '../os/block-buffers.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -19,8 +20,9 @@ import type {
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
-import type { ContentDescription, StagedCopies } from './apply/block-store.ts';
+import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { leftContents } from './apply/left-blocks.ts';
+import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
@@ -29,7 +31,6 @@ import type { MountIdentity } from './mounts/mount-identity.ts';
 import { byFileSystem } from './mounts/mounts.ts';
 import { folderMissing } from './path-problem.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
-import { expectedBlock } from './read/content-id.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, type StageCopiesRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
@@ -42,6 +43,8 @@ export interface DiskFolderOptions {
   readonly places: Places;
   readonly control: ControlCalls;
   readonly workers: JobRunner;
+  /** The memory for blocks; by default its own. */
+  readonly buffers?: BlockBuffers | undefined;
   /** Creates the watches, which report to `hint`. */
   readonly watches: (hint: (hints: readonly WatchHint[]) => void) => DirectoryWatches;
 }
@@ -52,6 +55,7 @@ export class DiskFolder implements Folder {
   readonly #places: Places;
   readonly #control: ControlCalls;
   readonly #workers: JobRunner;
+  readonly #reads: BlockReads;
   readonly #staged: StagedContents;
   readonly #history: HistoryIndex;
   readonly #newWatches: DiskFolderOptions['watches'];
@@ -61,13 +65,14 @@ export class DiskFolder implements Folder {
   #zeroBlockHash: Uint8Array | undefined;
 
   /** Use `openFolder`. */
-  constructor({ places, control, workers, watches }: DiskFolderOptions) {
+  constructor({ places, control, workers, buffers = new BlockBuffers(), watches }: DiskFolderOptions) {
     this.#places = places;
     this.#control = control;
     this.#workers = workers;
+    this.#reads = new BlockReads(workers, buffers);
     this.#newWatches = watches;
     this.leftContents = leftContents(places);
-    this.#staged = new StagedContents(workers, this.leftContents);
+    this.#staged = new StagedContents(workers, buffers, this.leftContents);
     this.#history = new HistoryIndex(workers, control);
   }
 
@@ -143,7 +148,7 @@ export class DiskFolder implements Folder {
     return await this.#workers.run('sync', input, 'background');
   }
 
-  stageBlock(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
+  stageBlock(request: StageBlockRequest): Promise<StageBlockOutcome> {
     return this.#staged.stage(request);
   }
 
@@ -168,18 +173,16 @@ export class DiskFolder implements Folder {
     return new DraftFile(this.#workers, this.#places.temporaryName());
   }
 
-  async readBlock(block: BlockSource): Promise<Uint8Array | undefined> {
-    const [bytes] = await this.readBlocks([block]);
-    return bytes;
+  readBlock(block: BlockSource): Promise<Uint8Array | undefined> {
+    return this.#reads.read(block);
   }
 
-  async readBlocks(blocks: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]> {
-    const input = blocks.map((block) => ({ block: expectedBlock(block), source: block.source }));
-    return await this.#workers.run('readBlocks', input);
+  readBlocks(blocks: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]> {
+    return this.#reads.readAll(blocks);
   }
 
-  async holdsBlock(block: BlockSource): Promise<boolean> {
-    return await this.#workers.run('holdsBlock', { block: expectedBlock(block), source: block.source }, 'background');
+  holdsBlock(block: BlockSource): Promise<boolean> {
+    return this.#reads.holds(block);
   }
 
   async inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>> {

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
+import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
 import { clearStaging } from './apply/left-blocks.ts';
@@ -25,6 +26,8 @@ export interface OpenFolderOptions {
   /** For the names of conflict copies. */
   readonly memberName: string;
   readonly log: Log;
+  /** The memory for blocks; by default the folder's own. */
+  readonly buffers?: BlockBuffers | undefined;
   /** A worker thread ended unexpectedly: the folder is unusable, and the agent must restart. */
   readonly onFatal?: ((error: Error) => void) | undefined;
   /** Called before each step of apply (`applySteps`), which waits for it. For tests. */
@@ -54,6 +57,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     places,
     control: nodeControlCalls(),
     workers: new WorkerPool({ places: openedPlaces(places), faultPoint, onFatal }),
+    buffers: options.buffers,
     watches: (hint) => new Watcher({ places, log, hint }),
   });
 }

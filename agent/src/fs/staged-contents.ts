@@ -1,11 +1,13 @@
 import type { ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
+import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { BlockCopy } from '../sync/ports/folder.ts';
-import type { ContentDescription, StagedCopies } from './apply/block-store.ts';
+import type { ArrivedBlock, ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** Blocks that are read in one job of a worker: about 20 ms, for others wait for it. */
+/** Blocks that are written in one job of a worker, and those that are read: about 20 ms, for others wait for it. */
+const stagedAtOnce = 8;
 const foundAtOnce = 32;
 
 /** The staged blocks of one content. */
@@ -14,6 +16,13 @@ interface Gathered {
   missing: number;
   /** Its file was made. */
   isBegun: boolean;
+  /** Blocks that came while earlier ones are being written. */
+  readonly waiting: WaitingBlock[];
+}
+
+interface WaitingBlock extends ArrivedBlock {
+  readonly staged: (outcome: StageBlockOutcome) => void;
+  readonly failed: (error: unknown) => void;
 }
 
 export interface StageBlockRequest {
@@ -34,14 +43,16 @@ export interface StageCopiesRequest extends ContentDescription {
  */
 export class StagedContents {
   readonly #workers: JobRunner;
+  readonly #buffers: BlockBuffers;
   readonly #contents = new Map<ContentId, Gathered>();
   readonly #left: Set<ContentId>;
   /** Settles when all jobs of the content so far are done. */
   readonly #tails = new Map<ContentId, Promise<unknown>>();
 
   /** `left`: contents of which an earlier agent left blocks. */
-  constructor(workers: JobRunner, left: readonly ContentId[]) {
+  constructor(workers: JobRunner, buffers: BlockBuffers, left: readonly ContentId[]) {
     this.#workers = workers;
+    this.#buffers = buffers;
     this.#left = new Set(left);
   }
 
@@ -70,25 +81,56 @@ export class StagedContents {
     this.#contents.delete(content);
   }
 
-  async stage(request: StageBlockRequest): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'> {
+  /** Stages a block, and gives the memory of its bytes back. */
+  async stage(request: StageBlockRequest): Promise<StageBlockOutcome> {
     const { content, blocks, size, index, bytes } = request;
     const gathered = this.#contents.get(content) ?? begin(request);
     // The list of hashes is checked once. Each block is then checked against its own hash.
-    if (gathered === undefined || index < 0 || index >= gathered.present.length) return 'corrupt';
+    if (gathered === undefined || index < 0 || index >= gathered.present.length) {
+      this.#buffers.giveBack(bytes);
+      return 'corrupt';
+    }
     this.#contents.set(content, gathered);
     const block = expectedBlock({ content, blocks, size, index });
-    // A block has a buffer of its own when it comes from another member.
-    const own = bytes.length === bytes.buffer.byteLength ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
-    return await this.use([content], async () => {
-      const input = { block, bytes: own, isFirst: !gathered.isBegun };
-      const outcome = await this.#workers.run('stageBlock', input, 'background', [own.buffer]);
-      if (outcome === 'lost') this.#forget(content, gathered);
-      if (outcome === 'ok') {
-        gathered.isBegun = true;
-        add(gathered, [index]);
-      }
-      return outcome;
+    return await new Promise((staged, failed) => {
+      gathered.waiting.push({ block, bytes, staged, failed });
+      if (gathered.waiting.length === 1) this.#stageWaiting(content, gathered);
     });
+  }
+
+  /** Stages the blocks that wait once their turn comes, several in one job: a thread that has to wake up for each is late for each. */
+  #stageWaiting(content: ContentId, gathered: Gathered): void {
+    void this.use([content], async () => {
+      const some = gathered.waiting.splice(0, stagedAtOnce);
+      if (gathered.waiting.length > 0) this.#stageWaiting(content, gathered);
+      try {
+        const outcomes = await this.#writeBlocks(some, !gathered.isBegun);
+        for (const { bytes } of some) this.#buffers.giveBack(bytes);
+        for (const [position, { block, staged }] of some.entries()) {
+          const outcome = outcomes[position] ?? 'lost';
+          if (outcome === 'lost') this.#forget(content, gathered);
+          if (outcome === 'ok') {
+            gathered.isBegun = true;
+            add(gathered, [block.index]);
+          }
+          staged(outcome);
+        }
+      } catch (error) {
+        for (const { failed } of some) failed(error);
+      }
+    });
+  }
+
+  #writeBlocks(some: readonly ArrivedBlock[], isFirst: boolean): Promise<readonly StageBlockOutcome[]> {
+    const copies: ArrayBuffer[] = [];
+    const blocks = some.map(({ block, bytes }): ArrivedBlock => {
+      // A worker reads shared memory where it is.
+      if (bytes.buffer instanceof SharedArrayBuffer) return { block, bytes };
+      const copy = new Uint8Array(bytes);
+      copies.push(copy.buffer);
+      return { block, bytes: copy };
+    });
+    return this.#workers.run('stageBlocks', { blocks, isFirst }, 'background', copies);
   }
 
   async stageCopies({ content, blocks, size, copies }: StageCopiesRequest): Promise<StagedCopies> {
@@ -150,7 +192,7 @@ export class StagedContents {
 function begin({ content, blocks, size }: ContentDescription): Gathered | undefined {
   if (!fitsContent(content, blocks, size)) return undefined;
   const count = blockCount(size);
-  return { present: new Uint8Array(count), missing: count, isBegun: false };
+  return { present: new Uint8Array(count), missing: count, isBegun: false, waiting: [] };
 }
 
 function add(gathered: Gathered, indices: readonly number[]): void {

@@ -25,6 +25,12 @@ export interface ContentDescription {
 
 const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
+/** A block to be staged, and the bytes that came for it. */
+export interface ArrivedBlock {
+  readonly block: ExpectedBlock;
+  readonly bytes: Uint8Array;
+}
+
 /** A block to be staged, and the block of another content that has its bytes. */
 export interface StoredBlock {
   readonly block: ExpectedBlock;
@@ -37,14 +43,27 @@ export interface StagedCopies {
   readonly added: readonly number[];
 }
 
+/** What became of a block that was to be staged. */
+export type StageBlockOutcome = 'ok' | 'corrupt' | 'disk-full' | 'lost';
+
 /**
- * Writes one block into the staging file of its content, once its hash is verified. Only the first block creates that file: if the file is
- * missing later, another program removed it, and its blocks are lost. Runs in a worker.
+ * Writes blocks into the staging file of the content to which all of them belong, each once its hash is verified. Only the first block
+ * creates that file: if the file is missing later, another program removed it, and its blocks are lost. Runs in a worker.
  */
-export function stageBlock(
+export function stageBlocks(
   places: Places,
-  { block, bytes, isFirst }: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean },
-): 'ok' | 'corrupt' | 'disk-full' | 'lost' {
+  blocks: readonly ArrivedBlock[],
+  isFirst: boolean,
+): readonly StageBlockOutcome[] {
+  let isBegun = !isFirst;
+  return blocks.map((arrived) => {
+    const outcome = stageBlock(places, arrived, !isBegun);
+    if (outcome === 'ok') isBegun = true;
+    return outcome;
+  });
+}
+
+function stageBlock(places: Places, { block, bytes }: ArrivedBlock, isFirst: boolean): StageBlockOutcome {
   if (!isBlock(places.hash, bytes, block)) return 'corrupt';
   return writingTo(places, block, isFirst, (fd) => {
     writeStaged(places, fd, block, bytes);
@@ -115,9 +134,14 @@ export function unstage(places: Places, content: ContentId): void {
   removeIfThere(places.system, blockFilePath(places, content));
 }
 
-/** Reads and verifies one block of a content. Undefined if it cannot be read. Runs in a worker. */
-export function readBlock(places: Places, block: ExpectedBlock, source: ContentSource): Uint8Array | undefined {
-  return readStored(places, block, { content: block.content, index: block.index, source });
+/** Reads and verifies one block of a content, into `into` if it is given. Undefined if it cannot be read. Runs in a worker. */
+export function readBlock(
+  places: Places,
+  block: ExpectedBlock,
+  source: ContentSource,
+  into?: Uint8Array,
+): Uint8Array | undefined {
+  return readStored(places, block, { content: block.content, index: block.index, source }, into);
 }
 
 /** Reads the bytes of `block` where they are stored, and verifies them. Undefined if they cannot be read there. */
@@ -125,12 +149,12 @@ function readStored(
   places: Places,
   block: ExpectedBlock,
   { content, index, source }: StoredBlock['from'],
+  into: Uint8Array = new Uint8Array(blockRange(block.size, block.index).length),
 ): Uint8Array | undefined {
-  const { length } = blockRange(block.size, block.index);
   try {
     const bytes = descending(places, (descent) => {
       const path = source.from === 'file' ? descent.entry(source.path) : keptPath(places, source, content);
-      return path === undefined ? undefined : readRange(places.system, path, index * blockBytes, length);
+      return path === undefined ? undefined : readRange(places.system, path, index * blockBytes, into);
     });
     return bytes !== undefined && isBlock(places.hash, bytes, block) ? bytes : undefined;
   } catch (error) {
@@ -194,10 +218,9 @@ function keptPath(places: Places, source: ContentSource, content: ContentId): st
   return source.from === 'staged' ? blockFilePath(places, content) : undefined;
 }
 
-function readRange(system: SystemCalls, path: string, offset: number, length: number): Uint8Array | undefined {
+function readRange(system: SystemCalls, path: string, offset: number, bytes: Uint8Array): Uint8Array | undefined {
   return withFile(system, path, (fd) => {
     if (!system.fstat(fd).isFile()) return undefined;
-    const bytes = new Uint8Array(length);
-    return readFully(system, fd, bytes, offset) === length ? bytes : undefined;
+    return readFully(system, fd, bytes, offset) === bytes.length ? bytes : undefined;
   });
 }

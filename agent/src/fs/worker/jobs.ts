@@ -1,5 +1,5 @@
 import { apply } from '../apply/apply.ts';
-import { keep, readBlock, stageBlock, stageCopies, unstage } from '../apply/block-store.ts';
+import { keep, readBlock, stageBlocks, stageCopies, unstage } from '../apply/block-store.ts';
 import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { findStaged } from '../apply/left-blocks.ts';
@@ -28,7 +28,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   mapped: (places) => mappedFiles(places),
   apply,
   sync: syncChanges,
-  stageBlock,
+  stageBlocks: (places, { blocks, isFirst }) => stageBlocks(places, blocks, isFirst),
   stageCopies: (places, { copies, isFirst }) => stageCopies(places, copies, isFirst),
   findStaged,
   unstage: (places, content) => {
@@ -41,7 +41,11 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
     dropDraft(places, name);
     return undefined;
   },
-  readBlocks: (places, blocks) => blocks.map(({ block, source }) => readBlock(places, block, source)),
+  readBlocks: (places, blocks) =>
+    blocks.map(({ block, source, into }) => {
+      const bytes = readBlock(places, block, source, into);
+      return into !== undefined && bytes !== undefined ? 'filled' : bytes;
+    }),
   holdsBlock: (places, { block, source }) => readBlock(places, block, source) !== undefined,
   keep,
   inHistory,

@@ -10,7 +10,13 @@ import type {
   SyncResult,
 } from '../../sync/ports/folder.ts';
 import type { Applied } from '../apply/apply.ts';
-import type { ContentDescription, StagedCopies, StoredBlock } from '../apply/block-store.ts';
+import type {
+  ArrivedBlock,
+  ContentDescription,
+  StageBlockOutcome,
+  StagedCopies,
+  StoredBlock,
+} from '../apply/block-store.ts';
 import type { DraftBlock, FilledDraft, WrittenBlock } from '../apply/draft.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
@@ -28,9 +34,9 @@ export interface Jobs {
   apply: { input: readonly ActionRequest[]; output: Applied };
   /** `left`: those of `paths` that were not covered by a sync of their whole file system. */
   sync: { input: { readonly paths: readonly string[]; readonly left: readonly string[] }; output: SyncResult };
-  stageBlock: {
-    input: { readonly block: ExpectedBlock; readonly bytes: Uint8Array; readonly isFirst: boolean };
-    output: 'ok' | 'corrupt' | 'disk-full' | 'lost';
+  stageBlocks: {
+    input: { readonly blocks: readonly ArrivedBlock[]; readonly isFirst: boolean };
+    output: readonly StageBlockOutcome[];
   };
   stageCopies: {
     input: { readonly copies: readonly StoredBlock[]; readonly isFirst: boolean };
@@ -41,9 +47,10 @@ export interface Jobs {
   writeDraft: { input: DraftBlock; output: WrittenBlock };
   finishDraft: { input: FilledDraft; output: HashedContent | 'lost' };
   dropDraft: { input: string; output: undefined };
+  /** A block with `into`, shared memory of its length, is read into it, and its output has no bytes. */
   readBlocks: {
-    input: readonly { readonly block: ExpectedBlock; readonly source: ContentSource }[];
-    output: readonly (Uint8Array | undefined)[];
+    input: readonly { readonly block: ExpectedBlock; readonly source: ContentSource; readonly into?: Uint8Array }[];
+    output: readonly (Uint8Array | 'filled' | undefined)[];
   };
   holdsBlock: { input: { readonly block: ExpectedBlock; readonly source: ContentSource }; output: boolean };
   keep: { input: ContentDescription & { readonly source: ContentSource }; output: KeptVersion | boolean };

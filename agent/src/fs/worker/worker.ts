@@ -32,7 +32,9 @@ const step: FaultPoint = (reached) => {
 /** Buffers that were read for the answer and have no other user: they are transferred, not copied. */
 function transferable(message: JobMessage, output: unknown): ArrayBuffer[] {
   if (message.job === 'readBlocks') {
-    return (output as Jobs['readBlocks']['output']).flatMap((bytes) => (bytes ? [bytes.buffer as ArrayBuffer] : []));
+    return (output as Jobs['readBlocks']['output']).flatMap((bytes) =>
+      bytes instanceof Uint8Array ? [bytes.buffer as ArrayBuffer] : [],
+    );
   }
   if (message.job !== 'observe') return [];
   const buffers: ArrayBuffer[] = [];
