@@ -29,6 +29,7 @@ import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/keys/cluster-key.ts';
 import { type OpenNetwork, openNetwork } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
+import { BlockBuffers } from './os/block-buffers.ts';
 import { loadMeter, nodeClock } from './os/node-clock.ts';
 import { shellWord } from './os/shell-word.ts';
 import { openJournal } from './store/journal.ts';
@@ -95,15 +96,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     closing.push(() => journal.close());
     if (adopted) journal.renewOrigin();
     if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
+    const buffers = new BlockBuffers();
     const folder = await openFolder({
       root: directory,
       stateDirectory: state,
       memberName: config.name,
       log,
+      buffers,
       onFatal: workerEnded,
     });
     closing.push(() => folder.close());
-    const network = await openNetwork({ identity, clusterKey, listen: config.listen, log });
+    const network = await openNetwork({ identity, clusterKey, listen: config.listen, log, buffers });
     closing.push(() => network.close());
     const { known, addresses } = await KnownAddresses.open(join(state, 'addresses.json'), log);
     closing.push(() => known.flushed());

@@ -40,7 +40,7 @@ const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) =
 
 const headerBytes = 2;
 /** The header of a block: its id, 6 bytes, most significant first, follows the common header. */
-const blockHeaderBytes = headerBytes + 6;
+export const blockHeaderBytes = headerBytes + 6;
 
 /**
  * `message` as the frames of one WebSocket message: one, or two for a block, whose bytes are sent without a copy. They must not be changed
@@ -72,8 +72,7 @@ function blockHeader({ id }: BlockMessage): Buffer {
 
 /**
  * The message in the frames of one WebSocket message, checked in every field. Throws a LockstepError that names the wrong field. Byte
- * arrays of the result have an ArrayBuffer of their own, which may be transferred. That of a block may be a frame's, so the frames must not
- * be used again.
+ * arrays of the result have memory of their own. That of a block may be a frame's, so the frames must not be used again.
  */
 export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
   let length = 0;
@@ -96,6 +95,11 @@ export function decodeMessage(frames: readonly Buffer[]): PeerMessage {
   if (type === 'block') return decodeBlock(whole, whole.subarray(blockHeaderBytes));
   const body = unpack(type, whole.subarray(headerBytes));
   return type === 'operations' ? { type, ...decodeOperations(body) } : decodeMap(type, body);
+}
+
+/** True if a message that begins with these bytes can only be a block. */
+export function beginsBlock(message: Uint8Array): boolean {
+  return message.length >= blockHeaderBytes && message[0] === formatVersion && message[1] === typeNumbers.block;
 }
 
 /** The type of a message that begins with these bytes. Throws a LockstepError if there is none. */
@@ -122,9 +126,10 @@ function decodeBlock(header: Buffer, bytes: Buffer): BlockMessage {
   if (header.length < blockHeaderBytes) throw frameFault('block', 'is cut short');
   if (bytes.length > blockBytes) throw frameFault('block', `has more than ${blockBytes} bytes`);
   const id = header.readUIntBE(headerBytes, 6);
-  // A large frame has a buffer of its own; a small one is a view into the data read from the socket, with others.
-  const isAlone = bytes.length === bytes.buffer.byteLength;
-  return { type: 'block', id, bytes: isAlone ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes) };
+  // A large frame has memory of its own; a small one is a view into the data read from the socket, with others.
+  const isAlone = bytes.length === bytes.buffer.byteLength || bytes.buffer instanceof SharedArrayBuffer;
+  const own = isAlone ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) : new Uint8Array(bytes);
+  return { type: 'block', id, bytes: own };
 }
 
 function decodeMap(type: MapMessageType, body: unknown): PeerMessage {

@@ -10,11 +10,13 @@ import {
 } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
 import { arrivalBytes } from '../core/traffic/send-window.ts';
+import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, LinkReceiver } from '../sync/ports/network.ts';
 import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { readFrames } from './frame-reader.ts';
 import { Assembly, decodeArrived, lengthOf, sessionKindOf } from './pieces.ts';
 import { ReadDelay } from './read-delay.ts';
 import { SendQueue } from './send-queue.ts';
@@ -26,6 +28,8 @@ interface LinkOptions {
   readonly dialled: boolean;
   readonly remote: string;
   readonly log: Log;
+  /** The memory for blocks. */
+  readonly buffers: BlockBuffers;
 }
 
 /** A session over an authenticated WebSocket. */
@@ -38,7 +42,8 @@ export class SocketLink implements Link {
   readonly #queue: SendQueue;
   readonly #log: Log;
   readonly #readDelay = new ReadDelay();
-  readonly #assembly = new Assembly();
+  readonly #buffers: BlockBuffers;
+  readonly #assembly: Assembly;
   /** Bytes of bulk messages that have arrived, and that were reported. */
   #arrivedBytes = 0;
   #reportedBytes = 0;
@@ -52,11 +57,13 @@ export class SocketLink implements Link {
   #socketError = '';
   #brokeProtocol = false;
 
-  constructor({ socket, tls, peer, dialled, remote, log }: LinkOptions) {
+  constructor({ socket, tls, peer, dialled, remote, log, buffers }: LinkOptions) {
     this.#socket = socket;
     this.#tls = tls;
     this.#queue = new SendQueue(socket, tls);
     this.#log = log;
+    this.#buffers = buffers;
+    this.#assembly = new Assembly(buffers);
     this.peer = peer;
     this.dialled = dialled;
     this.remote = remote;
@@ -71,12 +78,14 @@ export class SocketLink implements Link {
     tls.on('error', onError);
     socket.on('close', (code, reason) => this.#onClose(code, printable(reason.toString('utf8'))));
     socket.pause();
+    readFrames(socket, tls, (earlier, length) => this.#assembly.place(earlier, length));
   }
 
-  /** Sends a message. Its byte arrays are not copied: they must not change or be transferred until they are sent. */
+  /** Sends a message. Its byte arrays are not copied. The memory of a block is given back when it is sent. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
-    this.#queue.send(encodeMessage(message), laneOf(message.type));
+    const sent = message.type === 'block' ? () => this.#buffers.giveBack(message.bytes) : undefined;
+    this.#queue.send(encodeMessage(message), laneOf(message.type), sent);
   }
 
   receivedBytes(): number {

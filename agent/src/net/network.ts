@@ -9,6 +9,7 @@ import {
   PROTOCOL_VERSION_MIN,
 } from '@lockstep/shared';
 import type { ControlAnswer, ControlRequest } from '@lockstep/shared/api';
+import { BlockBuffers } from '../os/block-buffers.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Link, Network } from '../sync/ports/network.ts';
 import { answerCall, callMember } from './control-call.ts';
@@ -25,6 +26,8 @@ export interface NetworkOptions {
   readonly clusterKey: Uint8Array;
   readonly listen: HostPort;
   readonly log: Log;
+  /** The memory for blocks; by default the network's own. */
+  readonly buffers?: BlockBuffers | undefined;
   /** The protocol versions to speak; by default those of this software. */
   readonly protocol?: ProtocolRange | undefined;
   readonly handshakeTimeoutMs?: number | undefined;
@@ -56,6 +59,7 @@ class SocketNetwork implements OpenNetwork {
   readonly #options: NetworkOptions;
   readonly #credentials: Credentials;
   readonly #handshakeTimeoutMs: number;
+  readonly #buffers: BlockBuffers;
   /** Open sessions, each with a promise that resolves when it is closed. */
   readonly #links = new Map<SocketLink, Promise<void>>();
   readonly #dials = new Set<() => void>();
@@ -72,6 +76,7 @@ class SocketNetwork implements OpenNetwork {
   constructor(options: NetworkOptions) {
     const { identity, clusterKey, protocol, handshakeTimeoutMs } = options;
     this.#options = options;
+    this.#buffers = options.buffers ?? new BlockBuffers();
     this.#handshakeTimeoutMs = handshakeTimeoutMs ?? defaultHandshakeTimeoutMs;
     this.#credentials = {
       identity,
@@ -163,7 +168,7 @@ class SocketNetwork implements OpenNetwork {
 
   #addLink(session: OpenedSession, dialled: boolean, remote: string): SocketLink {
     const { socket, peer } = session;
-    const link = new SocketLink({ ...session, dialled, remote, log: this.#options.log });
+    const link = new SocketLink({ ...session, dialled, remote, log: this.#options.log, buffers: this.#buffers });
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         this.#links.delete(link);

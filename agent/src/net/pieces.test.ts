@@ -1,7 +1,9 @@
 import { blockBytes, frameBytesMax } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { blockOf } from '../../test/support/networks.ts';
 import { anyMessage } from '../../test/support/peer-messages.ts';
+import { BlockBuffers } from '../os/block-buffers.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { Assembly, decodeArrived, encodeArrived, lengthOf, Outbound, type Stream, sessionKindOf } from './pieces.ts';
 
@@ -25,7 +27,7 @@ describe('a message in pieces', () => {
         if (pieces.length === 1) expect(pieces[0]).toEqual(buffers(frames));
         else {
           expect(pieces.map((piece) => sessionKindOf(piece))).toEqual(pieces.map(() => 'piece'));
-          const assembly = new Assembly();
+          const assembly = new Assembly(new BlockBuffers());
           const joined = pieces.map((piece) => assembly.add(piece));
           expect(joined.slice(0, -1).every((frames) => frames === undefined)).toBe(true);
           expect(decodeMessage(joined.at(-1) ?? [])).toEqual(decodeMessage(buffers(frames)));
@@ -37,7 +39,7 @@ describe('a message in pieces', () => {
   test('a block has memory of its own, and its pieces are views of the sender’s', () => {
     const bytes = new Uint8Array(blockBytes).map((_, index) => index % 251);
     const outbound = new Outbound(encodeMessage({ type: 'block', id: 7, bytes }));
-    const assembly = new Assembly();
+    const assembly = new Assembly(new BlockBuffers());
     let joined: readonly Buffer[] | undefined;
     while (outbound.leftBytes > 0) {
       const frames = outbound.take(100_000, 'blocks');
@@ -54,7 +56,7 @@ describe('a message in pieces', () => {
     const message = (fill: number) =>
       encodeMessage({ type: 'block', id: fill, bytes: new Uint8Array(9_000).fill(fill) });
     const [small, large] = [piecesOf(message(1), 2_000, 'small-blocks'), piecesOf(message(2), 2_000, 'blocks')];
-    const assembly = new Assembly();
+    const assembly = new Assembly(new BlockBuffers());
     const complete = large.flatMap((piece, index) => [assembly.add(piece), assembly.add(small[index] ?? [])]);
     const ids = complete.flatMap((frames) => (frames === undefined ? [] : [decodeMessage(frames)]));
     expect(ids).toMatchObject([{ id: 2 }, { id: 1 }]);
@@ -63,7 +65,7 @@ describe('a message in pieces', () => {
   test('may be divided into frames anywhere', () => {
     const frames = encodeMessage({ type: 'block', id: 3, bytes: new Uint8Array(5_000).fill(3) });
     for (const cut of [0, 1, 2, 3, 4, 1_000]) {
-      const assembly = new Assembly();
+      const assembly = new Assembly(new BlockBuffers());
       const joined = piecesOf(frames, 2_000, 'blocks').map((piece) => {
         const whole = Buffer.concat(piece);
         const divided = [whole.subarray(0, cut), whole.subarray(cut)];
@@ -75,16 +77,59 @@ describe('a message in pieces', () => {
   });
 });
 
+describe('the place of the next frame', () => {
+  const placed = (frames: readonly Buffer[], assembly: Assembly): Buffer[] => {
+    const [head, rest] = frames;
+    if (head === undefined || rest === undefined) throw new Error('the piece has one frame');
+    const place = assembly.place([head], rest.length);
+    if (place === undefined) throw new Error('there is no place');
+    place.set(rest);
+    return [head, Buffer.from(place.buffer, place.byteOffset, rest.length)];
+  };
+
+  test('[CT22] is its place in the block, whichever pieces come between', () => {
+    const buffers = new BlockBuffers();
+    const assembly = new Assembly(buffers);
+    const bytes = new Uint8Array(blockBytes - 5).map((_, index) => index % 251);
+    const other = new Uint8Array(100_000).fill(7);
+    const pieces = piecesOf(encodeMessage({ type: 'block', id: 1, bytes }), 70_000, 'blocks');
+    const between = piecesOf(encodeMessage({ type: 'block', id: 2, bytes: other }), 70_000, 'small-blocks');
+    const whole = pieces.flatMap((piece, index) =>
+      [piece, ...between.slice(index, index + 1)].map((each) => assembly.add(placed(each, assembly))),
+    );
+    const messages = whole.flatMap((frames) => (frames === undefined ? [] : [decodeMessage(frames)]));
+    expect(messages.map((message) => message.type === 'block' && message.id)).toEqual([2, 1]);
+    for (const [index, expected] of [other, bytes].entries()) {
+      const message = messages[index];
+      if (message?.type !== 'block') throw new Error('no block');
+      expect(Buffer.compare(message.bytes, expected)).toBe(0);
+      expect(message.bytes.buffer).toBeInstanceOf(SharedArrayBuffer);
+    }
+  });
+
+  test('is none for other messages, and for more than a block may have', () => {
+    const assembly = new Assembly(new BlockBuffers());
+    const [piece = []] = piecesOf(encodeMessage(blockOf(1, 300_000)), 100_000, 'blocks');
+    expect(assembly.place([], 300_000)).toBeUndefined();
+    expect(assembly.place([Buffer.from([1, 3])], 300_000)).toBeUndefined();
+    expect(assembly.place([Buffer.from([1, 17, 0])], 300_000)).toBeUndefined();
+    expect(assembly.place(buffers(encodeMessage(blockOf(1, 1))).slice(0, 1), blockBytes + 1)).toBeUndefined();
+    assembly.add(piece);
+    expect(assembly.place([Buffer.from([1, 17, 2])], blockBytes)).toBeUndefined();
+    expect(() => assembly.add([Buffer.from([1, 17, 2]), Buffer.alloc(blockBytes)])).toThrow('block has more than');
+  });
+});
+
 describe('[SY6] a piece is refused', () => {
   test.each([
     ['that is cut short', [1, 17], 'piece is cut short'],
     ['of an unknown stream', [1, 17, 3, 0], 'piece belongs to the unknown stream 3'],
   ])('%s', (_what, bytes, fault) => {
-    expect(() => new Assembly().add([Buffer.from(bytes)])).toThrow(fault);
+    expect(() => new Assembly(new BlockBuffers()).add([Buffer.from(bytes)])).toThrow(fault);
   });
 
   test('of a message that is too large', () => {
-    const assembly = new Assembly();
+    const assembly = new Assembly(new BlockBuffers());
     const piece = Buffer.alloc(frameBytesMax / 2);
     piece.set([1, 17, 0]);
     expect(assembly.add([piece])).toBeUndefined();

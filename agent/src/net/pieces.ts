@@ -1,5 +1,7 @@
-import { frameBytesMax, LockstepError } from '@lockstep/shared';
-import { formatVersion, messageTypeOf } from './codec.ts';
+import { blockBytes, frameBytesMax, inlineBytesMax, LockstepError } from '@lockstep/shared';
+import type { BlockBuffers } from '../os/block-buffers.ts';
+import { ArrivingBlock } from './arriving-block.ts';
+import { beginsBlock, blockHeaderBytes, formatVersion } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 
 /** The numbers of pieces of bulk messages, and of reports of arrived bytes, in the row of message types. */
@@ -18,8 +20,6 @@ const lastBit = 0x80;
 /** The header of an `arrived`, the total, 6 bytes, and the delay, 2 bytes. Most significant bytes first. */
 const arrivedBytes = 2 + 6 + 2;
 const delayMsMax = 0xffff;
-/** A block's own header; its bytes must begin a buffer of their own. */
-const blockHeaderBytes = 8;
 
 /** The streams of bulk messages. Messages of one stream keep their order; the pieces of different streams may alternate. */
 export const streams = ['operations', 'small-blocks', 'blocks'] as const;
@@ -38,8 +38,11 @@ export class Outbound {
   readonly #frames: Frames;
   readonly #length: number;
   #sentBytes = 0;
+  readonly sent: (() => void) | undefined;
 
-  constructor(frames: Frames) {
+  /** `sent`: called when all of it has been written. */
+  constructor(frames: Frames, sent?: () => void) {
+    this.sent = sent;
     this.#frames = frames;
     this.#length = lengthOf(frames);
   }
@@ -76,9 +79,36 @@ export class Outbound {
   }
 }
 
-/** Joins the pieces of messages. */
+/** Joins the pieces of messages. The bytes of a block are put into their place at once. */
 export class Assembly {
+  readonly #buffers: BlockBuffers;
   readonly #pieces = new Map<number, Buffer[]>();
+  readonly #blocks = new Map<number, ArrivingBlock>();
+  /** The block whose first piece is being read, with the memory that was given for it. */
+  #begun: ArrivingBlock | undefined;
+
+  constructor(buffers: BlockBuffers) {
+    this.#buffers = buffers;
+  }
+
+  /**
+   * The place for the next frame of a message, of which `earlier` has come: see `readFrames`. Undefined if the frame does not hold the
+   * bytes of a block, or more than a block may have.
+   */
+  place(earlier: readonly Buffer[], length: number): Uint8Array | undefined {
+    const [head] = earlier;
+    if (head === undefined || earlier.length > 1) return undefined;
+    if (beginsBlock(head)) {
+      const isWhole = head.length === blockHeaderBytes && length > inlineBytesMax && length <= blockBytes;
+      return isWhole ? this.#buffers.take(length) : undefined;
+    }
+    if (sessionKindOf(earlier) !== 'piece' || head.length < headerBytes) return undefined;
+    const start = head.subarray(headerBytes);
+    if (start.length === 0) return this.#blocks.get(streamOf(head))?.place(length);
+    if (start.length !== blockHeaderBytes || !beginsBlock(start)) return undefined;
+    this.#begun = new ArrivingBlock(this.#buffers, start);
+    return this.#begun.place(length);
+  }
 
   /**
    * Adds a piece; returns the frames of its message if it is complete. Throws a LockstepError if the piece is not valid, or the message
@@ -87,12 +117,33 @@ export class Assembly {
   add(frames: readonly Buffer[]): readonly Buffer[] | undefined {
     // The header is nearly always in the first frame: then nothing is copied.
     const [head, ...rest] = (frames[0]?.length ?? 0) < headerBytes ? [Buffer.concat(frames)] : frames;
-    const flags = head?.[2];
-    if (head === undefined || flags === undefined) throw frameFault('piece', 'is cut short');
-    const stream = flags & ~lastBit;
+    if (head === undefined || head.length < headerBytes) throw frameFault('piece', 'is cut short');
+    const stream = streamOf(head);
     if (stream >= streams.length) throw frameFault('piece', `belongs to the unknown stream ${stream}`);
+    const isLast = ((head[2] ?? 0) & lastBit) !== 0;
+    const added = [head.subarray(headerBytes), ...rest];
+    const block = this.#blocks.get(stream) ?? this.#beginBlock(stream, added);
+    if (block === undefined) return this.#join(stream, added, isLast);
+    for (const bytes of added) block.add(bytes);
+    if (!isLast) return undefined;
+    this.#blocks.delete(stream);
+    return block.frames();
+  }
+
+  /** The block that begins with this piece; its header is taken off. Undefined if the message is another one. */
+  #beginBlock(stream: number, added: Buffer[]): ArrivingBlock | undefined {
+    const [start] = added;
+    if (this.#pieces.has(stream) || start === undefined || !beginsBlock(start)) return undefined;
+    const block = this.#begun ?? new ArrivingBlock(this.#buffers, start);
+    this.#begun = undefined;
+    this.#blocks.set(stream, block);
+    added[0] = start.subarray(blockHeaderBytes);
+    return block;
+  }
+
+  #join(stream: number, added: readonly Buffer[], isLast: boolean): readonly Buffer[] | undefined {
     const pieces = this.#pieces.get(stream) ?? [];
-    pieces.push(head.subarray(headerBytes), ...rest);
+    pieces.push(...added);
     const length = lengthOf(pieces);
     if (length > frameBytesMax) {
       throw new LockstepError(
@@ -100,25 +151,18 @@ export class Assembly {
         `The pieces of a message have ${length} bytes, more than ${frameBytesMax}.`,
       );
     }
-    if ((flags & lastBit) === 0) {
+    if (!isLast) {
       this.#pieces.set(stream, pieces);
       return undefined;
     }
     this.#pieces.delete(stream);
-    return join(pieces, length);
+    return [Buffer.concat(pieces, length)];
   }
 }
 
-/** The message in these pieces: one frame, or for a block two, the second with a buffer of its own. */
-function join(pieces: readonly Buffer[], length: number): readonly Buffer[] {
-  const [first] = pieces;
-  if (first === undefined || first.length < blockHeaderBytes || messageTypeOf(first) !== 'block') {
-    return [Buffer.concat(pieces, length)];
-  }
-  const bytes = Buffer.from(new ArrayBuffer(length - blockHeaderBytes));
-  let at = 0;
-  for (const [index, piece] of pieces.entries()) at += piece.copy(bytes, at, index === 0 ? blockHeaderBytes : 0);
-  return [first.subarray(0, blockHeaderBytes), bytes];
+/** The stream that the header of a piece names. */
+function streamOf(head: Buffer): number {
+  return (head[2] ?? 0) & ~lastBit;
 }
 
 /** What a report of arrived bytes says. */

@@ -24,10 +24,6 @@ export class SendQueue {
   readonly #waitingBytes = { operations: 0, blocks: 0 };
   #hasSmallTurn = true;
   #waiting: { readonly lane: BulkLane; readonly run: () => void }[] = [];
-  readonly #onSent = (): void => {
-    this.#handBulk();
-    this.#noteDrained();
-  };
   #isGathering = false;
 
   constructor(socket: WebSocket, tls: TLSSocket) {
@@ -35,15 +31,18 @@ export class SendQueue {
     this.#tls = tls;
   }
 
-  /** Queues a message behind all of its own lane. A small block overtakes large ones. */
-  send(frames: Frames, lane: Lane): void {
+  /**
+   * Queues a message behind all of its own lane. A small block overtakes large ones. `sent`: called when all of a bulk message has been
+   * written; never if the link ends before.
+   */
+  send(frames: Frames, lane: Lane, sent?: () => void): void {
     if (lane === 'signals') {
       this.#hand(frames);
       return;
     }
     const bytes = lengthOf(frames);
     const isSmallBlock = lane === 'blocks' && bytes <= smallBlockBytesMax;
-    this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames));
+    this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames, sent));
     this.#waitingBytes[lane] += bytes;
     this.#handBulk();
     // The rest of the turn, in which the other loops react to the same operations, would delay them.
@@ -90,15 +89,24 @@ export class SendQueue {
     this.#waitingBytes.blocks = 0;
   }
 
-  #hand(frames: Frames): void {
+  #hand(frames: Frames, sent?: () => void): void {
     this.#gather(lengthOf(frames));
     const [first, second] = frames;
+    const written = (error?: Error | null): void => {
+      if (error === undefined || error === null) sent?.();
+      this.#onSent();
+    };
     if (second === undefined) {
-      this.#socket.send(first, binaryFrame, this.#onSent);
+      this.#socket.send(first, binaryFrame, written);
       return;
     }
     this.#socket.send(first, { ...binaryFrame, fin: false });
-    this.#socket.send(second, binaryFrame, this.#onSent);
+    this.#socket.send(second, binaryFrame, written);
+  }
+
+  #onSent(): void {
+    this.#handBulk();
+    this.#noteDrained();
   }
 
   #handBulk(): void {
@@ -132,7 +140,7 @@ export class SendQueue {
     const frames = message.take(bytesMax, stream);
     this.#waitingBytes[lane] -= leftBytes - message.leftBytes;
     this.#window.sent(lengthOf(frames), performance.now());
-    this.#hand(frames);
+    this.#hand(frames, message.leftBytes === 0 ? message.sent : undefined);
   }
 
   #noteDrained(): void {

@@ -14,7 +14,7 @@ export interface Link {
   readonly dialled: boolean;
   /** `host:port` of the other side, for people. */
   readonly remote: string;
-  /** Queues a message. Its byte arrays must not change until it is sent. Does nothing after the link closed. */
+  /** Queues a message. Its byte arrays must not change until it is sent, and the bytes of a block not be used again. Does nothing after the link closed. */
   send(message: PeerMessage): void;
   /** Bytes received so far, including those of an incomplete message. */
   receivedBytes(): number;
