@@ -12,16 +12,22 @@ interface Series {
 
 const newSeries = (): Series => ({ lockstep: [], cp: [], rsync: [] });
 
-/** Creates, renames and deletes a copy of a template tree. For the other programs the same changes are made to a plain folder first. */
+/**
+ * Creates, renames and deletes a copy of a template tree. For the other programs the same changes are made to a plain folder first. Each
+ * round has new contents: those of the last one are in the history of all members, and would not be sent again.
+ */
 async function series(
   members: Trio,
   scratch: string,
-  template: string,
+  makeTemplate: (path: string) => Promise<void>,
   repetitions: number,
 ): Promise<{ create: Series; rename: Series; remove: Series }> {
   const all = { create: newSeries(), rename: newSeries(), remove: newSeries() };
   const [ant] = members;
+  const template = join(scratch, 'template');
   for (let round = 0; round < repetitions; round++) {
+    await remove(template);
+    await makeTemplate(template);
     const [old, moved] = [join(ant.folder, `tree-${round}`), join(ant.folder, `moved-${round}`)];
     all.create.lockstep.push(await throughLockstep(members, () => timed('cp', '-a', template, old)));
     all.rename.lockstep.push(await throughLockstep(members, () => timed('mv', old, moved)));
@@ -49,9 +55,8 @@ async function series(
 }
 
 export async function smallFiles(members: Trio, scratch: string, repetitions: number): Promise<Result[]> {
-  const template = join(scratch, 'small');
-  await makeSmallFiles(template, 10_000, 4096);
-  const { create, rename, remove: removed } = await series(members, scratch, template, repetitions);
+  const makeTemplate = (path: string) => makeSmallFiles(path, 10_000, 4096);
+  const { create, rename, remove: removed } = await series(members, scratch, makeTemplate, repetitions);
   return [
     {
       name: '10,000 files of 4 KiB in 100 directories',
@@ -80,9 +85,10 @@ export async function smallFiles(members: Trio, scratch: string, repetitions: nu
 }
 
 export async function largeFile(members: Trio, scratch: string, repetitions: number): Promise<Result[]> {
-  const template = join(scratch, 'large');
-  await mkdir(template, { recursive: true });
-  await makeLargeFile(join(template, 'file'), 1024);
-  const { create } = await series(members, scratch, template, repetitions);
+  const makeTemplate = async (path: string) => {
+    await mkdir(path, { recursive: true });
+    await makeLargeFile(join(path, 'file'), 1024);
+  };
+  const { create } = await series(members, scratch, makeTemplate, repetitions);
   return [{ name: 'one file of 1 GiB', unit: 'ms', ...create, target: { timesRsync: 3 }, goal: { timesRsync: 1.5 } }];
 }
