@@ -8,7 +8,7 @@ const mebibyte = 1_048_576;
 /** Collections of the whole heap so far. */
 const majorCollections = (member: Member) => member.metric('nodejs_gc_duration_seconds_count', 'kind="major"');
 
-test('[CT22] the memory for a large file does not grow with it, and its blocks are no garbage', async () => {
+test('[CT27] the memory for a large file does not grow with it, and its blocks are no garbage', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   // The first transfer makes the buffers, and starts the second worker.

@@ -55,7 +55,7 @@ test('[CT5] a staged file is not begun again while an action takes it', async ()
   expect(staged.isComplete(content.id)).toBe(false);
 });
 
-test('[CT22] blocks that come while others are written are written in one job', async () => {
+test('[CT27] blocks that come while others are written are written in one job', async () => {
   const jobs = new HeldJobs();
   const large = virtualContent('v2', 20 * 1_048_576);
   const staged = new StagedContents(jobs.runner, new BlockBuffers(), []);
@@ -72,7 +72,7 @@ test('[CT22] blocks that come while others are written are written in one job', 
   expect(staged.isComplete(large.id)).toBe(true);
 });
 
-test('[CT22] the memory of a block is free once it is written or refused', async () => {
+test('[CT27] the memory of a block is free once it is written or refused', async () => {
   const jobs = new HeldJobs();
   const buffers = new BlockBuffers();
   const staged = new StagedContents(jobs.runner, buffers, []);

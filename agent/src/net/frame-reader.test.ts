@@ -37,7 +37,7 @@ async function openRaw() {
 
 const block = (id: number, length: number): PeerMessage => ({ type: 'block', id, bytes: randomBytes(length) });
 
-describe('[CT22] the frames of a session', () => {
+describe('[CT27] the frames of a session', () => {
   test('are read without garbage by the installed releases of Node and ws', async () => {
     const { socket, tls } = await openRaw();
     expect(readFrames(socket, tls, () => undefined)).toBe(true);

@@ -87,7 +87,7 @@ describe('the place of the next frame', () => {
     return [head, Buffer.from(place.buffer, place.byteOffset, rest.length)];
   };
 
-  test('[CT22] is its place in the block, whichever pieces come between', () => {
+  test('[CT27] is its place in the block, whichever pieces come between', () => {
     const buffers = new BlockBuffers();
     const assembly = new Assembly(buffers);
     const bytes = new Uint8Array(blockBytes - 5).map((_, index) => index % 251);

@@ -2,7 +2,7 @@ import { blockBytes, inlineBytesMax } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { BlockBuffers } from './block-buffers.ts';
 
-describe('[CT22] the memory of blocks', () => {
+describe('[CT27] the memory of blocks', () => {
   test('is used again when it was given back, once', () => {
     const buffers = new BlockBuffers();
     const first = buffers.take(blockBytes);
