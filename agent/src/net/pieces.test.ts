@@ -109,11 +109,11 @@ describe('the place of the next frame', () => {
 
   test('is none for other messages, and for more than a block may have', () => {
     const assembly = new Assembly(new BlockBuffers());
-    const [piece = []] = piecesOf(encodeMessage(blockOf(1, 300_000)), 100_000, 'blocks');
+    const [piece = []] = piecesOf(encodeMessage(blockOf(1)), 100_000, 'blocks');
     expect(assembly.place([], 300_000)).toBeUndefined();
     expect(assembly.place([Buffer.from([1, 3])], 300_000)).toBeUndefined();
     expect(assembly.place([Buffer.from([1, 17, 0])], 300_000)).toBeUndefined();
-    expect(assembly.place(buffers(encodeMessage(blockOf(1, 1))).slice(0, 1), blockBytes + 1)).toBeUndefined();
+    expect(assembly.place(buffers(encodeMessage(blockOf(1))).slice(0, 1), blockBytes + 1)).toBeUndefined();
     assembly.add(piece);
     expect(assembly.place([Buffer.from([1, 17, 2])], blockBytes)).toBeUndefined();
     expect(() => assembly.add([Buffer.from([1, 17, 2]), Buffer.alloc(blockBytes)])).toThrow('block has more than');
