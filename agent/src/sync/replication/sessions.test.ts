@@ -34,7 +34,7 @@ class Side {
       this.begun += 1;
     };
     const idle = { closed: () => undefined, ready };
-    const loops = { peers: this.peers, forks, ownOrigin, incoming: idle, catchUp: idle, transfers: idle };
+    const loops = { peers: this.peers, forks, ownOrigin, incoming: idle, catchUp: idle, transfers: { exchange: idle } };
     const sessions = new Sessions(context, loops as unknown as SessionLoops);
   }
 
