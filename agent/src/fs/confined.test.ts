@@ -243,6 +243,17 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
       input: [{ block, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } }],
     }),
   ],
+  ['the chunks of a file', () => ({ job: 'chunks', input: { path: 'a/d/file', offset: 0, length: 4 } })],
+  [
+    'a block joined from pieces',
+    () => ({
+      job: 'stageCopies',
+      input: {
+        copies: [{ block, from: { path: 'a/d/file', pieces: [{ offset: 0, length: text.length }] } }],
+        isFirst: true,
+      },
+    }),
+  ],
   [
     'history',
     (at) => ({

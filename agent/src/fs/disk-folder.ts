@@ -20,6 +20,7 @@ import type {
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
+import type { PieceReader } from '../sync/ports/pieces.ts';
 import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { leftContents } from './apply/left-blocks.ts';
 import { BlockReads } from './block-reads.ts';
@@ -30,6 +31,7 @@ import { writeAccepted } from './mounts/mount-file.ts';
 import type { MountIdentity } from './mounts/mount-identity.ts';
 import { byFileSystem } from './mounts/mounts.ts';
 import { folderMissing } from './path-problem.ts';
+import { DiskPieces } from './piece-reader.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, type StageCopiesRequest, StagedContents } from './staged-contents.ts';
@@ -52,6 +54,7 @@ export interface DiskFolderOptions {
 /** The folder port on a real folder. Worker threads do all that reads or writes more than a few bytes. */
 export class DiskFolder implements Folder {
   readonly leftContents: readonly ContentId[];
+  readonly pieces: PieceReader;
   readonly #places: Places;
   readonly #control: ControlCalls;
   readonly #workers: JobRunner;
@@ -72,6 +75,7 @@ export class DiskFolder implements Folder {
     this.#reads = new BlockReads(workers, buffers);
     this.#newWatches = watches;
     this.leftContents = leftContents(places);
+    this.pieces = new DiskPieces(workers);
     this.#staged = new StagedContents(workers, buffers, this.leftContents);
     this.#history = new HistoryIndex(workers, control);
   }

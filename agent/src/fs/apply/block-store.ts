@@ -1,7 +1,8 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
-import type { ContentSource } from '../../sync/ports/folder.ts';
+import type { BlockCopy, ContentSource } from '../../sync/ports/folder.ts';
+import type { Piece } from '../../sync/ports/pieces.ts';
 import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
@@ -31,10 +32,10 @@ export interface ArrivedBlock {
   readonly bytes: Uint8Array;
 }
 
-/** A block to be staged, and the block of another content that has its bytes. */
+/** A block to be staged, and where its bytes are. */
 export interface StoredBlock {
   readonly block: ExpectedBlock;
-  readonly from: { readonly content: ContentId; readonly index: number; readonly source: ContentSource };
+  readonly from: Exclude<BlockCopy['from'], 'zeros'>;
 }
 
 /** What became of copies: the indices of those that were staged, and why the others were not, if it was not their source. */
@@ -148,11 +149,16 @@ export function readBlock(
 function readStored(
   places: Places,
   block: ExpectedBlock,
-  { content, index, source }: StoredBlock['from'],
+  from: StoredBlock['from'],
   into: Uint8Array = new Uint8Array(blockRange(block.size, block.index).length),
 ): Uint8Array | undefined {
   try {
     const bytes = descending(places, (descent) => {
+      if ('pieces' in from) {
+        const entry = descent.entry(from.path);
+        return entry === undefined ? undefined : joined(places.system, entry, from.pieces, into);
+      }
+      const { content, index, source } = from;
       const path = source.from === 'file' ? descent.entry(source.path) : keptPath(places, source, content);
       return path === undefined ? undefined : readRange(places.system, path, index * blockBytes, into);
     });
@@ -218,7 +224,24 @@ function keptPath(places: Places, source: ContentSource, content: ContentId): st
   return source.from === 'staged' ? blockFilePath(places, content) : undefined;
 }
 
-function readRange(system: SystemCalls, path: string, offset: number, bytes: Uint8Array): Uint8Array | undefined {
+/** Joins the pieces of a block in `bytes`. Undefined if they are not as many, or cannot be read. */
+function joined(system: SystemCalls, path: string, pieces: readonly Piece[], bytes: Uint8Array): Uint8Array | undefined {
+  if (pieces.reduce((sum, { length }) => sum + length, 0) !== bytes.length) return undefined;
+  return withFile(system, path, (fd) => {
+    if (!system.fstat(fd).isFile()) return undefined;
+    let at = 0;
+    for (const piece of pieces) {
+      const target = bytes.subarray(at, at + piece.length);
+      if (piece instanceof Uint8Array) target.set(piece);
+      else if (readFully(system, fd, target, piece.offset) !== piece.length) return undefined;
+      at += piece.length;
+    }
+    return bytes;
+  });
+}
+
+/** Reads a range of a file into `bytes`, and returns them. Undefined if it is no file, or not so long. */
+export function readRange(system: SystemCalls, path: string, offset: number, bytes: Uint8Array): Uint8Array | undefined {
   return withFile(system, path, (fd) => {
     if (!system.fstat(fd).isFile()) return undefined;
     return readFully(system, fd, bytes, offset) === bytes.length ? bytes : undefined;

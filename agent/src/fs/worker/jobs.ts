@@ -3,6 +3,7 @@ import { keep, readBlock, stageBlocks, stageCopies, unstage } from '../apply/blo
 import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { findStaged } from '../apply/left-blocks.ts';
+import { findPieces, recipeOfBlock, recipeOfRange } from '../apply/moved-pieces.ts';
 import { syncChanges } from '../apply/sync-changes.ts';
 import { withFolderOpen } from '../descent.ts';
 import type { FaultPoint } from '../fault-point.ts';
@@ -47,6 +48,9 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
       return into !== undefined && bytes !== undefined ? 'filled' : bytes;
     }),
   holdsBlock: (places, { block, source }) => readBlock(places, block, source) !== undefined,
+  recipe: recipeOfBlock,
+  chunks: recipeOfRange,
+  findPieces,
   keep,
   inHistory,
   listHistory,

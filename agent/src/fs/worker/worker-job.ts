@@ -9,6 +9,7 @@ import type {
   PolledFiles,
   SyncResult,
 } from '../../sync/ports/folder.ts';
+import type { SoughtChunks } from '../../sync/ports/pieces.ts';
 import type { Applied } from '../apply/apply.ts';
 import type {
   ArrivedBlock,
@@ -53,6 +54,15 @@ export interface Jobs {
     output: readonly (Uint8Array | 'filled' | undefined)[];
   };
   holdsBlock: { input: { readonly block: ExpectedBlock; readonly source: ContentSource }; output: boolean };
+  recipe: {
+    input: { readonly block: ExpectedBlock; readonly source: ContentSource };
+    output: Uint8Array | undefined;
+  };
+  chunks: {
+    input: { readonly path: string; readonly offset: number; readonly length: number };
+    output: Uint8Array | undefined;
+  };
+  findPieces: { input: SoughtChunks; output: readonly Float64Array[] };
   keep: { input: ContentDescription & { readonly source: ContentSource }; output: KeptVersion | boolean };
   inHistory: { input: readonly ContentId[]; output: readonly ContentId[] };
   listHistory: { input: { readonly from: number; readonly to: number }; output: readonly KeptVersion[] };

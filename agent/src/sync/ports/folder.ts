@@ -2,6 +2,7 @@ import type { ContentId, ProblemCode } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
+import type { Piece, PieceReader } from './pieces.ts';
 
 export type { Action, ActionRequest, ContentSource, Expected } from '../../core/plan/action.ts';
 
@@ -208,10 +209,13 @@ export interface BlockSource {
   readonly source: ContentSource;
 }
 
-/** A block of a content that is here already: the same bytes are a block of another content, or zeros. */
+/** A block of a content that is here already: the same bytes are a block of another content, pieces of a file and of what came, or zeros. */
 export interface BlockCopy {
   readonly index: number;
-  readonly from: { readonly content: ContentId; readonly index: number; readonly source: ContentSource } | 'zeros';
+  readonly from:
+    | { readonly content: ContentId; readonly index: number; readonly source: ContentSource }
+    | { readonly path: string; readonly pieces: readonly Piece[] }
+    | 'zeros';
 }
 
 /** This member's folder: watches, observes, stages and applies. Paths are relative to it. It makes no decisions. */
@@ -301,6 +305,8 @@ export interface Folder {
   readBlocks(requests: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]>;
   /** As `readBlock`, but returns only whether the block is right, and has low priority: no transfer waits for it. */
   holdsBlock(request: BlockSource): Promise<boolean>;
+  /** Reads contents that moved. */
+  readonly pieces: PieceReader;
   /** Those of these contents that are in `history/`. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
   /** Copies `content` into `history/`, so that it outlives the file that holds it now. Resolves with whether it is there. */

@@ -1,0 +1,33 @@
+import type { BlockSource } from './folder.ts';
+
+/** Where the chunks of some blocks are sought in a file of this folder. */
+export interface SoughtChunks {
+  readonly path: string;
+  /** How far bytes are expected to be from their place in the new content. */
+  readonly shift: number;
+  readonly blocks: readonly {
+    /** Where the block begins in the new content, and its size. */
+    readonly offset: number;
+    readonly size: number;
+    readonly recipe: Uint8Array;
+    /** A place at which each chunk may be as well; below 0 if none is known. */
+    readonly places: Float64Array;
+  }[];
+}
+
+/** Reads contents that moved, chunk by chunk. */
+export interface PieceReader {
+  /** The recipe of a block, which is verified first. Undefined if its source no longer has it. */
+  recipe(block: BlockSource): Promise<Uint8Array | undefined>;
+  /** The recipe of a range of a file, as its bytes are now. Undefined if they cannot be read. A range should have a few MiB. */
+  chunks(range: {
+    readonly path: string;
+    readonly offset: number;
+    readonly length: number;
+  }): Promise<Uint8Array | undefined>;
+  /** The place of each chunk in the file; below 0 if it is at none of the expected ones. */
+  find(sought: SoughtChunks): Promise<readonly Float64Array[]>;
+}
+
+/** A piece of a block: a range of a file here, or bytes. */
+export type Piece = { readonly offset: number; readonly length: number } | Uint8Array;
