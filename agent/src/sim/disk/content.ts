@@ -95,10 +95,10 @@ export function written(content: Content, bytes: Uint8Array, position: number): 
   return contentOfParts(parts, size);
 }
 
-/** read(2): returns the number of bytes. For more than `inlineBytesMax` bytes only the real ones are written to `target`. */
+/** read(2): returns the number of bytes. */
 export function readInto(content: Content, target: Uint8Array, position: number): number {
   const count = Math.max(0, Math.min(target.length, content.size - position));
-  if (count <= inlineBytesMax) target.fill(filler, 0, count);
+  target.fill(filler, 0, count);
   for (let index = Math.floor(position / blockBytes); index * blockBytes < position + count; index++) {
     const part = content.parts[index] ?? new Uint8Array();
     const begin = index * blockBytes - position;

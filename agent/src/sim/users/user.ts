@@ -307,9 +307,11 @@ export class User {
     const name = this.#shell.ledger.nextName();
     if (this.#random.chance(0.9)) return [name, contentOfText(name.padEnd(16))];
     const before = this.#shell.disk.at(path)?.content;
-    const usual = this.#random.pick([inlineBytesMax + 1, 200_000, blockBytes, blockBytes + 1, 3 * blockBytes + 17]);
+    const usual = this.#random.pick([inlineBytesMax + 1, 200_000, blockBytes, blockBytes + 1, 5 * blockBytes + 17]);
     const size = this.#hasLargeFiles && usual >= blockBytes ? timesLarger * usual : usual;
-    if (before !== undefined && before.size > inlineBytesMax) return [name, withNewTail(before, name, size)];
+    // A new first page in each block, or only a new tail: most bytes are also in the version before.
+    if (before !== undefined && before.size > inlineBytesMax && this.#random.chance(0.5))
+      return [name, withNewTail(before, name, size)];
     return [name, virtualContent(name, size)];
   }
 
