@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, truncate, writeFile } from 'node:fs/promises';
+import { randomBytes, randomInt } from 'node:crypto';
+import { appendFile, mkdir, open, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
@@ -10,7 +10,9 @@ const mebibyte = 1_048_576;
 
 interface Edit {
   readonly name: string;
-  readonly run: (path: string) => Promise<unknown>;
+  /** Makes another file to change, before the time is taken. */
+  readonly prepare?: (path: string, scratch: string) => Promise<unknown>;
+  readonly run: (path: string, scratch: string) => Promise<unknown>;
   readonly target: Result['target'];
   readonly goal: Result['goal'];
   /** MiB that each peer may receive. */
@@ -33,6 +35,33 @@ const edits: readonly Edit[] = [
     receivedMax: 4,
   },
   {
+    name: '500 pages of 4 KiB overwritten in 1 GiB, as in a database',
+    run: async (path) => {
+      for (let page = 0; page < 500; page++) {
+        await overwrite(path, randomBytes(4_096), randomInt((1_024 * mebibyte) / 4_096) * 4_096);
+      }
+    },
+    target: { timesRsync: 2 },
+    goal: { timesRsync: 1.5 },
+    receivedMax: 24,
+  },
+  {
+    name: '4 MiB appended to 1 GiB',
+    run: (path) => appendFile(path, randomBytes(4 * mebibyte)),
+    target: { timesRsync: 0.6 },
+    goal: { timesRsync: 0.4 },
+    receivedMax: 5.2,
+  },
+  {
+    name: 'an archive of 256 files of 1 MiB packed again in another order, one new',
+    prepare: pack,
+    run: pack,
+    target: { timesRsync: 2 },
+    goal: { timesRsync: 1.5 },
+    // The new file, and the ends of all.
+    receivedMax: 24,
+  },
+  {
     name: '4 KiB in 3 GiB of holes',
     run: async (path) => {
       await writeFile(path, '');
@@ -44,6 +73,19 @@ const edits: readonly Edit[] = [
     receivedMax: 2,
   },
 ];
+
+/** Packs a directory of `scratch`, which it makes first, in an order of chance. One file in it is new. */
+async function pack(path: string, scratch: string): Promise<void> {
+  const tree = join(scratch, 'packed');
+  const names = Array.from({ length: 256 }, (_, index) => `part-${index}`);
+  if ((await mkdir(tree, { recursive: true })) !== undefined) {
+    for (const name of names) await writeFile(join(tree, name), randomBytes(mebibyte));
+  }
+  await writeFile(join(tree, names[randomInt(names.length)] ?? ''), randomBytes(mebibyte));
+  const order = names.map((name) => ({ name, at: Math.random() })).sort((a, b) => a.at - b.at);
+  await timed('tar', '-cf', join(scratch, 'archive'), '-C', tree, ...order.map(({ name }) => name));
+  await rename(join(scratch, 'archive'), path);
+}
 
 async function overwrite(path: string, bytes: Uint8Array, position: number): Promise<void> {
   const file = await open(path, 'r+');
@@ -71,18 +113,23 @@ export async function largeEdits(members: Trio, scratch: string, repetitions: nu
     await timed('cp', template, join(path, 'file'));
   }
   const results: Result[] = [];
-  for (const { name, run, target, goal, receivedMax } of edits) {
+  for (const { name, prepare, run, target, goal, receivedMax } of edits) {
+    if (prepare !== undefined) {
+      await throughLockstep(members, () => prepare(ant.path('file'), scratch));
+      await prepare(join(source, 'file'), scratch);
+      await throughProgram('rsync', source, targets);
+    }
     const lockstep: number[] = [];
     const rsync: number[] = [];
     const received: number[] = [];
     for (let round = 0; round < repetitions; round++) {
       const before = await Promise.all([bee, cat].map(receivedMiB));
-      lockstep.push(await throughLockstep(members, () => run(ant.path('file'))));
+      lockstep.push(await throughLockstep(members, () => run(ant.path('file'), scratch)));
       const after = await Promise.all([bee, cat].map(receivedMiB));
       received.push(Math.max(...after.map((value, index) => value - (before[index] ?? 0))));
       await flush();
       const startMs = performance.now();
-      await run(join(source, 'file'));
+      await run(join(source, 'file'), scratch);
       const madeMs = performance.now() - startMs;
       rsync.push(madeMs + (await throughProgram('rsync', source, targets)));
     }
