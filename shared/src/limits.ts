@@ -9,6 +9,9 @@ export const forkMarksMax = 1_100;
 /** One block of content. The unit of hashing, transfer and verification. */
 export const blockBytes = 1_048_576;
 
+/** Ranges of a block in one request: a block has at most so many chunks, of 4 KiB. */
+export const blockRangesMax = 256;
+
 /** Content up to this size is sent with its operation: one message, no round trip. */
 export const inlineBytesMax = 65_536;
 

@@ -14,7 +14,7 @@
  * v5 (0.1): a report of arrived bytes says how long they may have waited. A member of v4 gets reports without it.
  * v6 (0.1): `mayBeAway` in the records of members, and in their chain. A member of v5 would compute another chain, so it gets no such record.
  * v7 (0.1): `marks` in operations, and in their chain. A member of v6 would end the session that brings one.
- * v8 (0.1): have. A member of v7 would end the session.
+ * v8 (0.1): have, and recipes and ranges in want. A member of v7 would end the session.
  */
 export const PROTOCOL_VERSION = 8;
 

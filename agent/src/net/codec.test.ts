@@ -1,5 +1,6 @@
 import {
   blockBytes,
+  blockRangesMax,
   type ContentId,
   fileBytesMax,
   frameBytesMax,
@@ -22,6 +23,8 @@ import { decodeMessage as decodeFrames, encodeMessage as encodeFrames } from './
 
 const [member] = members as [MemberId];
 const [own, other] = origins as [OriginId, OriginId];
+
+const oneBlock = `b3:${'0'.repeat(64)}` as ContentId;
 
 const textEncoder = new TextEncoder();
 
@@ -321,6 +324,20 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
     [{ type: 'have', content: anyContent, blocks: [[3, 2]] }, 'have.blocks is not ranges of blocks'],
     [{ type: 'have', content: anyContent, blocks: [[0, 524_288]] }, 'have.blocks is not ranges of blocks'],
     [{ type: 'have', content: anyContent, blocks: Array(4_097).fill([1, 1]) }, 'have.blocks is not ranges of blocks'],
+    ...[
+      [],
+      [[0, 0]],
+      [[-1, 1]],
+      [[0, 1, 1]],
+      [
+        [0, blockBytes],
+        [0, 1],
+      ],
+      Array(blockRangesMax + 1).fill([0, 1]),
+    ].map((wrong): [PeerMessage, string] => {
+      const ranges = wrong as [number, number][];
+      return [{ type: 'want', id: 1, content: oneBlock, index: 0, path: 'a', ranges }, 'want.ranges is not ranges'];
+    }),
     [{ type: 'pull', id: 1, known: { x: 1 } as Record<OriginId, number> }, 'pull.known is not a version vector'],
     [{ type: 'pull', id: 1, known: { [own]: -1 } }, 'pull.known is not a version vector'],
     [

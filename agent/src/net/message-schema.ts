@@ -4,6 +4,7 @@ import {
   announcedBlocksMax,
   appliedRangesMax,
   blockBytes,
+  blockRangesMax,
   type ContentId,
   carriedAddresses,
   fileBytesMax,
@@ -23,6 +24,7 @@ import {
   pathBytesMax,
   type SeqRange,
   type VersionVector,
+  type WantMessage,
 } from '@lockstep/shared';
 import { z } from 'zod';
 import { problemCodeCharactersMax } from './limits.ts';
@@ -95,6 +97,8 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     index: count,
     path: z.string().max(pathBytesMax),
     probe: z.boolean().optional(),
+    recipe: z.boolean().optional(),
+    ranges: z.custom<WantMessage['ranges']>(isRangesInBlock, 'is not ranges of a block').optional(),
   }),
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
   have: z.object({ content: contentId, blocks: blockRanges }),
@@ -131,6 +135,18 @@ function isMarks(value: unknown): boolean {
   return (
     value instanceof Uint8Array && value.length <= originsAcceptedMax * markBytes && value.length % markBytes === 0
   );
+}
+
+/** Ranges of a block, with at most as many bytes together: an answer must not be larger than a block. */
+function isRangesInBlock(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length === 0 || value.length > blockRangesMax) return false;
+  let bytes = 0;
+  for (const range of value as unknown[]) {
+    if (!Array.isArray(range) || range.length !== 2 || !isSeq(range[0]) || !isSeq(range[1]) || range[1] < 1)
+      return false;
+    bytes += range[1];
+  }
+  return bytes <= blockBytes;
 }
 
 function isRange(value: unknown): value is SeqRange {

@@ -235,6 +235,10 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
   fc.record({ type: fc.constant('pulled'), id, total: count, done: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('want'), id, content: anyId, index: count, path }) as fc.Arbitrary<PeerMessage>,
   fc.record({
+    ...{ type: fc.constant('want'), id, content: anyId, index: count, path },
+    ranges: fc.array(fc.tuple(count, fc.integer({ min: 1, max: 4_096 })), { minLength: 1, maxLength: 256 }),
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
     type: fc.constant('block'),
     id,
     bytes: fc.uint8Array({ maxLength: 2_000 }),

@@ -77,6 +77,10 @@ export interface WantMessage {
   readonly path: string;
   /** Only ask whether the receiver has the content: it answers `missing`, and `lacks` tells. */
   readonly probe?: boolean | undefined;
+  /** The answer is to be the recipe of the block: the lengths and hashes of its chunks. */
+  readonly recipe?: boolean | undefined;
+  /** The answer is to be these ranges of the block, joined: the offset of each, and its length. */
+  readonly ranges?: readonly (readonly [offset: number, length: number])[] | undefined;
 }
 
 export interface BlockMessage {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fetchedBytes, longestFetched, partsOf } from './assembly.ts';
 
-test('[CT21] chunks that adjoin in the old version are read as one part, and those that are not there are fetched as one', () => {
+test('[CT25] chunks that adjoin in the old version are read as one part, and those that are not there are fetched as one', () => {
   const lengths = [10, 20, 30, 40, 50, 60];
   let offset = 0;
   const chunks = lengths.map((length) => {

@@ -22,7 +22,7 @@ function chunksIn(bytes: Uint8Array): readonly Uint8Array[] {
 
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('latin1');
 
-describe('[CT21] chunks', () => {
+describe('[CT25] chunks', () => {
   test('are the bytes in order, each within its limits, and the same whatever surrounds the bytes in memory', () => {
     fc.assert(
       fc.property(

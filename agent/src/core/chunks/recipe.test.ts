@@ -12,7 +12,7 @@ function described(...lengths: readonly number[]): Uint8Array {
   return new Uint8Array(recipe);
 }
 
-describe('[CT22] a recipe', () => {
+describe('[CT26] a recipe', () => {
   test('says length and hash of each chunk', () => {
     const bytes = new Uint8Array(2 * chunkBytesMax + 9).fill(5);
     const chunks = chunksOf(recipeOf(bytes, hash), bytes.length);

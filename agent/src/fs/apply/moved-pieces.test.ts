@@ -25,7 +25,7 @@ async function blockAt(path: string, bytes: Uint8Array, index: number) {
   return { ...subject.identify(bytes), size: bytes.length, index, source };
 }
 
-test('[CT22] the recipe of a block is made of its bytes, once they are verified', async () => {
+test('[CT26] the recipe of a block is made of its bytes, once they are verified', async () => {
   await subject.user.write('new', changed);
   const { pieces } = subject.folder;
   const block = await blockAt('new', changed, 0);
@@ -39,7 +39,7 @@ test('[CT22] the recipe of a block is made of its bytes, once they are verified'
   expect(await pieces.recipe({ ...block, index: 1 })).toBeUndefined();
 });
 
-test('[CT21] chunks are found where they are expected, and behind an insertion from the chunk that follows it', async () => {
+test('[CT25] chunks are found where they are expected, and behind an insertion from the chunk that follows it', async () => {
   await subject.user.write('old', old);
   await subject.user.write('new', changed);
   const { pieces } = subject.folder;
@@ -68,7 +68,7 @@ test('[CT21] chunks are found where they are expected, and behind an insertion f
   expect(await pieces.find(sought)).toEqual([none]);
 });
 
-test('[CT21] a block is joined from ranges of a file and bytes that came, and left out if that does not make it', async () => {
+test('[CT25] a block is joined from ranges of a file and bytes that came, and left out if that does not make it', async () => {
   await subject.user.write('old', old);
   const { folder } = subject;
   const content = { ...subject.identify(changed), size: changed.length };

@@ -3,6 +3,7 @@ import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import { PieceRequests } from '../moved/piece-requests.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { Announcements } from './announcements.ts';
@@ -28,6 +29,8 @@ export interface ExchangeParts {
 
 /** Requests the blocks of all fetches: a small content from one member, a large one from all that have blocks of it. */
 export class BlockExchange {
+  /** The requests for parts of blocks. */
+  readonly pieces: PieceRequests;
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #parts: ExchangeParts;
@@ -54,6 +57,7 @@ export class BlockExchange {
       rates: this.#rates,
     });
     this.#announcements = new Announcements(peers);
+    this.pieces = new PieceRequests(context.clock);
     this.#watchTimer = new WakeTimer(context.clock, () => this.#watch());
   }
 
@@ -79,6 +83,11 @@ export class BlockExchange {
     return this.#sources.shareOf(operation);
   }
 
+  /** A member that has all of the content, and was not found to be wrong. */
+  holderFor(fetch: Fetch): Peer | undefined {
+    return this.#sources.choose(fetch);
+  }
+
   /** A turn after all others. */
   nextTurn(): number {
     return ++this.#turn;
@@ -92,6 +101,7 @@ export class BlockExchange {
   /** Handles a block that was requested. */
   block(peer: Peer, id: number, bytes: Uint8Array): void {
     peer.received.add(bytes.length, this.#context.clock.monotonicMs());
+    if (this.pieces.answer(peer, id, bytes)) return;
     const request = this.#take(peer, id, true);
     if (request === undefined) return;
     const { fetch, index } = request;
@@ -113,6 +123,7 @@ export class BlockExchange {
 
   /** Handles a peer's answer that it cannot send the block. */
   missing(peer: Peer, { id, lacks, shows }: MissingMessage): void {
+    if (this.pieces.answer(peer, id, undefined)) return;
     const request = this.#take(peer, id, false);
     if (request === undefined) return;
     const { fetch, index, isOffered } = request;
@@ -139,6 +150,7 @@ export class BlockExchange {
 
   /** Handles the end of a session: its open requests go to other peers. */
   closed(peer: Peer): void {
+    this.pieces.closed(peer);
     this.#offers.closed(peer);
     this.#rates.ended(peer, this.#context.clock.monotonicMs());
     for (const { fetch, index } of this.#requests.closed(peer)) this.#putBack(fetch, index);
@@ -153,6 +165,7 @@ export class BlockExchange {
 
   /** Gives up sources that do not answer. A source with no outstanding request cannot stall. Must be called regularly. */
   tick(): void {
+    this.pieces.tick();
     const nowMs = this.#context.clock.monotonicMs();
     for (const { fetch, peer, dueSinceMs } of this.#requests.all()) {
       if (nowMs - dueSinceMs > blockTimeoutMs) this.abandon(fetch, peer);

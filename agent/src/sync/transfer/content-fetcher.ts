@@ -14,10 +14,13 @@ import {
   fetchSize,
   type TransferProgress,
 } from '../exchange/fetch.ts';
+import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import { Joiner } from '../moved/moved-blocks.ts';
+import type { PieceSource } from '../moved/piece-requests.ts';
 import type { Context } from '../state/context.ts';
 import { isWanted } from './local-content.ts';
-import { copiesFor, resume, stageCopies } from './local-copies.ts';
+import { copiesFor, movedFor, resume, stageCopies } from './local-copies.ts';
 
 /** Fetches contents block by block from the members that have them, verifies and stages them. */
 export class ContentFetcher {
@@ -185,11 +188,8 @@ export class ContentFetcher {
       const outcome = await staged.finally(() => fetch.staging--);
       if (outcome === 'disk-full' || outcome === 'lost') fetch.failure = outcome;
       else if (outcome === 'corrupt') {
-        const name = this.#peers.nameOf(peer.id);
-        const detail = `${name} sent bytes of ${operation.path} that do not match its content id. Check the disk of ${name}.`;
-        this.#context.problems.set('content-corrupt', { path: operation.path, member: name }, detail);
         fetch.todo.again(index);
-        this.exchange.abandon(fetch, peer);
+        this.#sentWrong(fetch, peer);
       } else {
         fetch.staged++;
         this.exchange.announce(fetch, [index]);
@@ -202,6 +202,14 @@ export class ContentFetcher {
     }
   }
 
+  #sentWrong(fetch: Fetch, peer: Peer): void {
+    const { path } = fetch.operation;
+    const name = this.#peers.nameOf(peer.id);
+    const detail = `${name} sent bytes of ${path} that do not match its content id. Check the disk of ${name}.`;
+    this.#context.problems.set('content-corrupt', { path, member: name }, detail);
+    this.exchange.abandon(fetch, peer);
+  }
+
   /** Finds the blocks that an earlier fetch left, and stages those that are here already, while others are fetched. */
   async #begin(fetch: Fetch): Promise<void> {
     const { operation, size } = fetch;
@@ -212,8 +220,19 @@ export class ContentFetcher {
       this.exchange.announce(fetch, [...left]);
       const copies = copiesFor(this.#context, operation).filter(({ index }) => !left.has(index));
       fetch.todo.skip(copies.map(({ index }) => index));
+      const moved = movedFor(this.#context, operation, copies, left);
+      fetch.todo.skip(moved?.missing ?? []);
       this.exchange.pump();
-      await stageCopies(this.#context, fetch, copies, () => this.exchange.pump());
+      const proceed = (): void => this.exchange.pump();
+      await stageCopies(this.#context, fetch, copies, proceed);
+      if (moved !== undefined) {
+        const calls = {
+          source: () => this.exchange.holderFor(fetch),
+          proceed,
+          corrupt: (source: PieceSource) => this.#sentWrong(fetch, source as Peer),
+        };
+        await new Joiner({ context: this.#context, requests: this.exchange.pieces, calls }, fetch, moved).run();
+      }
     } catch (error) {
       this.#context.log.error({ path: operation.path, error: String(error) }, 'staging blocks of this folder failed');
       fetch.failure = 'lost';

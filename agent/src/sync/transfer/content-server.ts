@@ -100,7 +100,8 @@ export class ContentServer {
 
   async #answer(want: WantMessage): Promise<void> {
     const { found, bytes } = await this.#read(want);
-    if (bytes !== undefined && bytes.length > inlineBytesMax) {
+    // Parts of blocks count as well.
+    if (bytes !== undefined && (found?.operation.size ?? 0) > inlineBytesMax) {
       await this.#context.limits.send.take(bytes.length, this.#link.peer);
     }
     if (this.#closed) return;
@@ -116,24 +117,32 @@ export class ContentServer {
   }
 
   /** Reads the block. Without bytes, `found` is the place that should have had it; undefined if this member lacks the content. */
-  async #read({ content, path, index }: WantMessage): Promise<{ readonly found?: Found; readonly bytes?: Uint8Array }> {
+  async #read(want: WantMessage): Promise<{ readonly found?: Found; readonly bytes?: Uint8Array }> {
+    const { content, path } = want;
     const found = this.#last?.content === content ? this.#last : await this.#find(content, path);
     this.#last = found;
-    if (found !== undefined) return { found, ...(await this.#readAt(found, index)) };
+    if (found !== undefined) return { found, ...(await this.#readAt(found, want)) };
     const operation = this.#parts.isStaged(content) ? this.#operationWith(path, content) : undefined;
     if (operation === undefined) return {};
     const staged: Found = { content, source: { from: 'staged' }, operation };
-    const block = await this.#readAt(staged, index);
+    const block = await this.#readAt(staged, want);
     if (block.bytes !== undefined) return { found: staged, ...block };
     // The staged file may have got its name in the folder meanwhile.
     const placed = await this.#find(content, path);
-    return placed === undefined ? {} : { found: placed, ...(await this.#readAt(placed, index)) };
+    return placed === undefined ? {} : { found: placed, ...(await this.#readAt(placed, want)) };
   }
 
-  async #readAt({ content, source, operation }: Found, index: number): Promise<{ readonly bytes?: Uint8Array }> {
+  /** Reads what is wanted of a block: the whole, ranges of it, or its recipe. */
+  async #readAt(
+    { content, source, operation }: Found,
+    { index, recipe, ranges }: WantMessage,
+  ): Promise<{ readonly bytes?: Uint8Array }> {
+    const { folder } = this.#context;
     const { blocks, size = 0 } = operation;
-    const bytes = await this.#context.folder.readBlock({ content, blocks, size, index, source });
-    return bytes === undefined ? {} : { bytes };
+    const block = { content, blocks, size, index, source };
+    const bytes = await (recipe === true ? folder.pieces.recipe(block) : folder.readBlock(block));
+    if (bytes === undefined) return {};
+    return { bytes: ranges === undefined ? bytes : rangesIn(bytes, ranges) };
   }
 
   /** Where the folder or the history has the content. */
@@ -153,4 +162,17 @@ export class ContentServer {
     const { journal } = this.#context;
     return journal.headWithContent(content) ?? journal.operationWith(path, content);
   }
+}
+
+/** Joins ranges of a block. Throws a RangeError if one is not in it. */
+function rangesIn(block: Uint8Array, ranges: NonNullable<WantMessage['ranges']>): Uint8Array {
+  const bytes = new Uint8Array(ranges.reduce((sum, [, length]) => sum + length, 0));
+  let at = 0;
+  for (const [offset, length] of ranges) {
+    if (offset + length > block.length)
+      throw new RangeError(`a block of ${block.length} bytes has no range to ${offset + length}`);
+    bytes.set(block.subarray(offset, offset + length), at);
+    at += length;
+  }
+  return bytes;
 }

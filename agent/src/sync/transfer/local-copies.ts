@@ -1,8 +1,10 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { blockBytes } from '@lockstep/shared';
-import { blockRange } from '../../core/blocks.ts';
+import { blockCount, blockRange } from '../../core/blocks.ts';
 import { equalBlocks } from '../../core/equal-blocks.ts';
 import type { Fetch } from '../exchange/fetch.ts';
+import type { MovedBlocks } from '../moved/moved-blocks.ts';
+import { scannedBytes } from '../moved/old-chunks.ts';
 import type { BlockCopy, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { fileSource, hiddenPaths, isShown } from './local-content.ts';
@@ -10,8 +12,16 @@ import { fileSource, hiddenPaths, isShown } from './local-content.ts';
 /** Blocks that are copied in one job of a worker: about 20 ms, for others wait for it. */
 const copiesAtOnce = 16;
 
+/**
+ * Blocks that must be missing, and blocks of the old version without an equal one, before bytes that moved are sought. An append, or a change of
+ * a few blocks, is not worth the round trips.
+ */
+const movedBlocksMin = 4;
+
 /** A content in this member's folder, with the joined hashes of its blocks. */
 interface LocalContent {
+  readonly path: string;
+  readonly size: number;
   readonly content: ContentId;
   readonly blocks: Uint8Array;
   readonly source: ContentSource;
@@ -41,9 +51,41 @@ export function copiesFor(context: Context, { path, from, blocks, size = 0 }: Op
 function contentAt({ journal, problems }: Context, path: string): LocalContent | undefined {
   const row = journal.disk(path);
   if (row?.content === undefined || !isShown(row, hiddenPaths(problems))) return undefined;
-  const { content, blocks } = journal.operation(row.dot) ?? {};
-  if (blocks === undefined || content !== row.content) return undefined;
-  return { content, blocks, source: fileSource(row) };
+  const { content, blocks, size } = journal.operation(row.dot) ?? {};
+  if (blocks === undefined || size === undefined || content !== row.content) return undefined;
+  return { path, size, content, blocks, source: fileSource(row) };
+}
+
+/** The blocks that may be elsewhere in the file to be replaced or renamed: those not in `here`, if there are enough. `copies`: see `copiesFor`. */
+export function movedFor(
+  context: Context,
+  { path, from, blocks, size = 0 }: Operation,
+  copies: readonly BlockCopy[],
+  here: ReadonlySet<number>,
+): MovedBlocks | undefined {
+  if (blocks === undefined || size <= blockBytes) return undefined;
+  const taken = new Set([...here, ...copies.map(({ index }) => index)]);
+  const missing: number[] = [];
+  for (let index = 0; index < blockCount(size); index++) if (!taken.has(index)) missing.push(index);
+  if (missing.length < movedBlocksMin) return undefined;
+  const old = contentAt(context, path) ?? (from === undefined ? undefined : contentAt(context, from));
+  if (old === undefined) return undefined;
+  const equal = new Set(
+    copies.flatMap(({ from: place }) =>
+      typeof place === 'object' && 'index' in place && place.content === old.content ? place.index : [],
+    ),
+  );
+  const parts = new Set<number>();
+  let unequal = 0;
+  for (let index = 0; index < blockCount(old.size); index++) {
+    if (equal.has(index)) continue;
+    unequal++;
+    // A chunk may begin in the block before.
+    const { offset, length } = blockRange(old.size, index);
+    parts.add(Math.floor(Math.max(0, offset - blockBytes) / scannedBytes));
+    parts.add(Math.floor((offset + length - 1) / scannedBytes));
+  }
+  return unequal < movedBlocksMin ? undefined : { missing, old: { path: old.path, size: old.size, parts } };
 }
 
 /**
