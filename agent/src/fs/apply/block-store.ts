@@ -225,7 +225,12 @@ function keptPath(places: Places, source: ContentSource, content: ContentId): st
 }
 
 /** Joins the pieces of a block in `bytes`. Undefined if they are not as many, or cannot be read. */
-function joined(system: SystemCalls, path: string, pieces: readonly Piece[], bytes: Uint8Array): Uint8Array | undefined {
+function joined(
+  system: SystemCalls,
+  path: string,
+  pieces: readonly Piece[],
+  bytes: Uint8Array,
+): Uint8Array | undefined {
   if (pieces.reduce((sum, { length }) => sum + length, 0) !== bytes.length) return undefined;
   return withFile(system, path, (fd) => {
     if (!system.fstat(fd).isFile()) return undefined;
@@ -241,7 +246,12 @@ function joined(system: SystemCalls, path: string, pieces: readonly Piece[], byt
 }
 
 /** Reads a range of a file into `bytes`, and returns them. Undefined if it is no file, or not so long. */
-export function readRange(system: SystemCalls, path: string, offset: number, bytes: Uint8Array): Uint8Array | undefined {
+export function readRange(
+  system: SystemCalls,
+  path: string,
+  offset: number,
+  bytes: Uint8Array,
+): Uint8Array | undefined {
   return withFile(system, path, (fd) => {
     if (!system.fstat(fd).isFile()) return undefined;
     return readFully(system, fd, bytes, offset) === bytes.length ? bytes : undefined;

@@ -69,7 +69,8 @@ export class BlockExchange {
   /** The limit for receiving keeps the next block of the content back. */
   isLimited(fetch: Fetch): boolean {
     if (fetch.size <= inlineBytesMax || this.#limited.size === 0) return false;
-    const sources = fetchSize(fetch.size) === 'large' ? this.#sources.of(fetch).map(({ peer }) => peer) : [fetch.source];
+    const sources =
+      fetchSize(fetch.size) === 'large' ? this.#sources.of(fetch).map(({ peer }) => peer) : [fetch.source];
     return sources.every((peer) => peer !== undefined && this.#limited.has(peer.id));
   }
 
