@@ -246,6 +246,12 @@ export const outboxBytesMax = 16 * 1_048_576;
 /** The time that a delete is held before it is journaled: the path's new name may be about to appear. */
 export const vanishedHoldMs = 20;
 
+/**
+ * The time in milliseconds for which deletes wait for an entry or a directory that cannot be read: it may be, or contain, the missing one.
+ * Several attempts are made meanwhile. One that stays unreadable must not hold up deletes without end.
+ */
+export const unreadHoldMs = 10_000;
+
 /** The most entries below a directory that is renamed whole; above it they are renamed one by one. Bounds one transaction. */
 export const directoryRenameEntriesMax = 100_000;
 

@@ -266,4 +266,14 @@ describe('a path that was found absent', () => {
     expect(due(settle, 200)).toEqual(expect.arrayContaining(['new', 'gone', 'log']));
     expect(settle.unseen(200)).toEqual([]);
   });
+
+  test('[LC14] a path whose check could not tell which entry is there stays unseen', () => {
+    const settle = new Settle();
+    settle.keepUnseen('unread');
+    expect(settle.unseen(200)).toEqual([]);
+    settle.defer('unread', 100, 100, 2_100);
+    settle.keepUnseen('unread');
+    expect(settle.unseen(200)).toEqual(['unread']);
+    expect(settle.nextDueMs()).toBe(2_100);
+  });
 });

@@ -67,6 +67,12 @@ export class Settle {
     this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), missingSinceMs, isSeen });
   }
 
+  /** Notes that the check of a path that was put off could not tell which entry is there. */
+  keepUnseen(path: string): void {
+    const known = this.#unsettled.get(path);
+    if (known !== undefined) this.#put({ ...known, isSeen: false });
+  }
+
   /** Makes each path that was found absent at `untilMs` or before due as soon as its hold is over. */
   confirmVanished(untilMs: number, nowMs: number): void {
     for (const entry of this.#unsettled.values()) {

@@ -81,6 +81,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
   }
   // Another member's state: it is not read, and counts as absent for replication.
   if (isStatePath(path)) return { path, state: 'absent' };
+  let unread: Fingerprint | undefined;
   try {
     const wallMs = places.system.wallMs();
     const found = descent.find(path);
@@ -90,6 +91,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     const { entry, stats } = found;
     if (isState(places, stats) || !descent.isSpelledSo(path)) return { path, state: 'absent' };
     if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
+    unread = fingerprintOf(stats);
     switch (typeOf(stats)) {
       case 'special':
         return { path, state: 'special' };
@@ -104,7 +106,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     // Deleted or replaced between two of the calls above.
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
-    return { path, state: 'problem', ...problemOf(error, path) };
+    return { path, state: 'problem', ...problemOf(error, path), ...(unread && { unread }) };
   }
 }
 

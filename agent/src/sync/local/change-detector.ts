@@ -1,6 +1,6 @@
-import { isLive, parentOf, vanishedHoldMs } from '@lockstep/shared';
+import { isLive, type ProblemCode, parentOf, unreadHoldMs, vanishedHoldMs } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
-import { type DiskEntry, damagedEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
+import { type DiskEntry, damagedEntry, entryFor, isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
 import type { Seen } from '../../core/local-change.ts';
 import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/settle.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
@@ -19,6 +19,8 @@ export interface Detection {
   readonly deferred: readonly { readonly unsettled: DirtyPath; readonly dueMs: number }[];
   /** Those of the deferred paths that have a reported problem of their own. */
   readonly withProblem: readonly string[];
+  /** Those of the deferred paths whose entry could not be read, and may be one that is missing elsewhere: deletes wait for them. */
+  readonly unread: ReadonlySet<string>;
   /** Large files that may be hashed now. */
   readonly large: readonly DirtyPath[];
   /** Paths whose entry was gone before it was journaled: removed, or moved to another name. */
@@ -55,6 +57,7 @@ class ChangeDetector implements Detection {
   readonly published: string[] = [];
   readonly deferred: { unsettled: DirtyPath; dueMs: number }[] = [];
   readonly withProblem: string[] = [];
+  readonly unread = new Set<string>();
   readonly large: DirtyPath[] = [];
   readonly lost: string[] = [];
   readonly scan: string[] = [];
@@ -178,6 +181,7 @@ class ChangeDetector implements Detection {
         // The folder as a whole is one problem, not one for each path.
         if (observation.code === 'folder-missing') this.lostSight = true;
         else this.withProblem.push(path);
+        if (this.#mayBeMissingEntry(unsettled, observation)) this.unread.add(path);
         problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
         this.#retryProblem(unsettled);
         return;
@@ -193,6 +197,14 @@ class ChangeDetector implements Detection {
         else await this.#judgeEntry(unsettled, observation, row);
       }
     }
+  }
+
+  /** Whether an entry that could not be read may be one that is missing elsewhere. One that stays unreadable counts as another one in the end. */
+  #mayBeMissingEntry({ path, firstMs }: DirtyPath, { code, unread }: Observation & { state: 'problem' }): boolean {
+    if (!unreadCodes.has(code) || this.#nowMs - firstMs >= unreadHoldMs) return false;
+    if (unread === undefined) return true;
+    const rows = this.#context.journal.diskWithInode(unread.ino);
+    return rows.some((row) => row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, unread));
   }
 
   #leaveAlone(path: string, problem: (Observation & { state: 'special' })['problem']): void {
@@ -352,6 +364,8 @@ class ChangeDetector implements Detection {
 }
 
 const problemRetryMs = 2_000;
+/** The problems of an entry that the disk or its permissions keep the agent from reading. */
+const unreadCodes: ReadonlySet<ProblemCode> = new Set(['path-permission', 'path-io']);
 /** How long a possible damage waits for members to say whether they have the previous content, and the interval of the checks. */
 const undecidedMsMax = 10_000;
 const undecidedRetryMs = 200;

@@ -271,12 +271,13 @@ export class LocalChanges {
         const { path, firstMs, lastMs, missingSinceMs } = unsettled;
         this.#settle.defer(path, firstMs, lastMs, dueMs, missingSinceMs);
       }
+      for (const path of result.unread) this.#settle.keepUnseen(path);
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#read(unsettled);
       if (result.lostSight) this.#barrier.lostSight();
-      for (const { path } of batch) this.#barrier.examined(path, number);
+      for (const { path } of batch) if (!result.unread.has(path)) this.#barrier.examined(path, number);
       if (result.vanished) this.#barrier.request();
       for (const path of result.lost) this.#awaited.lost(path);
       for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);

@@ -202,14 +202,14 @@ function parentsAt(context: Context, path: string): readonly Operation[] {
   return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
 }
 
-/** All entries below `directory`, by path; undefined if any of them could not be listed. */
+/** All entries below `directory`, by path; undefined if any of them could not be described: the group would delete it under its old name. */
 async function listBelow(context: Context, directory: string): Promise<Map<string, Fingerprint> | undefined> {
   const { folder, ignored } = context;
   const found = new Map<string, Fingerprint>();
   const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
   for await (const chunk of folder.scan(directory, { recursive: true, skip })) {
     for (const scanned of chunk) {
-      if (scanned.problem !== undefined || scanned.absent) return undefined;
+      if (scanned.problem !== undefined || scanned.absent || scanned.unreadable?.length) return undefined;
       for (const entry of scanned.entries) found.set(`${scanned.path}/${entry.name}`, entry.fingerprint);
     }
   }

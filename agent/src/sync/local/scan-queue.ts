@@ -1,4 +1,12 @@
-import { isBelow, joinPath, nameOf, type ProblemCode, parentOf, stateDirectoryName } from '@lockstep/shared';
+import {
+  isBelow,
+  joinPath,
+  nameOf,
+  type ProblemCode,
+  parentOf,
+  stateDirectoryName,
+  unreadHoldMs,
+} from '@lockstep/shared';
 import { isSameEntry } from '../../core/entry.ts';
 import type { ScannedDirectory } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
@@ -23,8 +31,8 @@ export class ScanQueue {
   /** Queued scans in the order of the requests. `ticket`: number of requests made before the first one for this directory. */
   readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
   readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
-  /** Directories whose last listing failed, each with the code of the reported problem, if any. */
-  readonly #unread = new Map<string, ProblemCode | undefined>();
+  /** Directories whose last listing failed: since when, and the code of the reported problem, if any. */
+  readonly #unread = new Map<string, { readonly sinceMs: number; readonly code: ProblemCode | undefined }>();
   #tickets = 0;
   #running = false;
   #stopped = false;
@@ -66,6 +74,12 @@ export class ScanQueue {
   /** Directories at and below `path` whose last listing failed: their entries are not known. */
   unread(path: string): readonly string[] {
     return [...this.#unread.keys()].filter((directory) => directory === path || isBelow(directory, path));
+  }
+
+  /** Those of the unread directories that may still contain an entry that is missing elsewhere. */
+  newlyUnread(): readonly string[] {
+    const staleMs = this.#context.clock.monotonicMs() - unreadHoldMs;
+    return [...this.#unread].filter(([, { sinceMs }]) => sinceMs > staleMs).map(([directory]) => directory);
   }
 
   stop(): void {
@@ -116,9 +130,14 @@ export class ScanQueue {
       if (directory === '' && recursive) this.#listener.scanned();
     } catch (error) {
       this.#listener.lostSight();
-      if (!this.#unread.has(directory)) this.#unread.set(directory, undefined);
+      if (!this.#unread.has(directory)) this.#setUnread(directory, undefined);
       log.warn({ directory, error: String(error) }, 'a scan failed; a timer repeats it');
     }
+  }
+
+  #setUnread(directory: string, code: ProblemCode | undefined): void {
+    const sinceMs = this.#unread.get(directory)?.sinceMs ?? this.#context.clock.monotonicMs();
+    this.#unread.set(directory, { sinceMs, code });
   }
 
   /** Withdraws problems of skipped entries that a listing no longer contains: no detection examines these entries. */
@@ -135,7 +154,7 @@ export class ScanQueue {
 
   /** Withdraws problems of directories that could be listed now, or no longer exist. */
   #forgetUnread(directory: string, recursive: boolean, { unread }: Found): void {
-    for (const [path, code] of this.#unread) {
+    for (const [path, { code }] of this.#unread) {
       const covered = path === directory || (recursive && isBelow(path, directory));
       if (!covered || unread.some((closed) => path === closed || isBelow(path, closed))) continue;
       this.#unread.delete(path);
@@ -165,7 +184,7 @@ export class ScanQueue {
       }
       // The folder as a whole is one problem, not one for each directory.
       problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
-      this.#unread.set(path, problems.has(code, { path }) ? code : undefined);
+      this.#setUnread(path, problems.has(code, { path }) ? code : undefined);
       if (code === 'folder-missing') this.#listener.lostSight();
     }
     const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));

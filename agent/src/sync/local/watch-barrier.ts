@@ -79,7 +79,7 @@ export class WatchBarrier {
       if (this.#isBlind) {
         this.#mustScan = true;
         this.#isWanted = true;
-        await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+        await this.#wait();
       } else {
         this.#mustScan = false;
         this.#scannedUpToMs = sinceMs;
@@ -96,7 +96,24 @@ export class WatchBarrier {
     await this.#allSeen();
     // Scans of new directories may have found entries that were moved into them.
     await this.#scans.finished();
+    await this.#listUnread();
     await this.#allSeen();
+  }
+
+  /** Lists directories that could not be listed once more, until all are or have been unreadable for long. */
+  async #listUnread(): Promise<void> {
+    for (
+      let unread = this.#scans.newlyUnread();
+      unread.length > 0 && !this.#isBlind;
+      unread = this.#scans.newlyUnread()
+    ) {
+      await this.#wait();
+      await Promise.all(unread.map((directory) => this.#scans.request(directory, true)));
+    }
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve) => this.#context.clock.after(retryMs, resolve));
   }
 
   async #allSeen(): Promise<void> {

@@ -51,6 +51,8 @@ export type Observation =
       readonly state: 'problem';
       readonly code: ProblemCode;
       readonly detail: string;
+      /** The fingerprint of an entry whose content could not be read. */
+      readonly unread?: Fingerprint;
       /** With `mount-changed`: the mount point. */
       readonly mount?: string;
     };
