@@ -9,6 +9,7 @@ const habits = {
   remove: 5,
   recreate: 2,
   replaceAlike: 3,
+  changePages: 3,
   renameFile: 7,
   renameOver: 3,
   renameCase: 2,

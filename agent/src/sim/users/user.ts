@@ -59,6 +59,7 @@ export class User {
     remove: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.remove(path)),
     recreate: () => this.#withFile((path) => this.#recreate(path)),
     replaceAlike: () => this.#replaceAlike(),
+    changePages: () => this.#changePages(),
     renameFile: () => this.#withAny(['file', 'symlink'], (path) => this.#shell.rename(path, this.#newPath())),
     renameOver: () => this.#withFile((from) => this.#withFile((to) => this.#shell.rename(from, to))),
     renameCase: () => this.#withAny(['file', 'directory'], (path) => this.#renameCase(path)),
@@ -205,6 +206,21 @@ export class User {
     this.#maybeSoon(0.7, 60, () => {
       if (this.#shell.disk.at(path) === undefined) this.#shell.write(path, name, content);
     });
+  }
+
+  /** A database writes another first page in each block of its file: all other bytes are those of the version before. */
+  #changePages(): void {
+    const large = [...this.#shell.disk.entries()].filter(([, { content }]) => (content?.size ?? 0) > 4 * blockBytes);
+    const name = this.#shell.ledger.nextName();
+    if (large.length > 0) {
+      const [path, { content }] = this.#random.pick(large);
+      this.#shell.write(path, name, virtualContent(name, content?.size ?? 0));
+      return;
+    }
+    const path = this.#newPath();
+    if (this.#shell.disk.at(path) !== undefined) return;
+    this.#shell.write(path, name, virtualContent(name, 5 * blockBytes));
+    this.#soon(400, () => this.#changePages());
   }
 
   /** `rm image-1; cp -p image-2`: another file of equal size and time, with the inode number of the removed one. */
