@@ -60,6 +60,7 @@ test('[DB-S5] the settings of another member are changed from its details', asyn
   await limit.getByRole('button', { name: 'Change' }).click();
   await limit.getByRole('textbox').fill('2 MiB/s');
   await limit.getByRole('button', { name: 'Save' }).click();
+  await expect(limit.getByRole('textbox')).toHaveCount(0);
   await expect(limit).toContainText('2 MiB/s');
   const fileOf = ({ folder }: Member) => readFile(join(folder, '.lockstep', 'config.toml'), 'utf8');
   expect(await fileOf(bee)).toContain('\nsend_limit = "2 MiB/s"\n');
