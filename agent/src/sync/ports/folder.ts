@@ -262,7 +262,8 @@ export interface Folder {
   sync(paths: readonly string[]): Promise<SyncResult>;
 
   /**
-   * Verifies one block and adds it to the staged file of `content`. The bytes are handed over: the caller must not use them again. `corrupt`: the bytes do not match, and are not added.
+   * Verifies one block and adds it to the staged file of `content`. The bytes are handed over: the caller must not use them again.
+   * `corrupt`: the bytes do not match, and are not added.
    * `lost`: all that was staged of the content is gone, this block included; the caller starts again at the first block.
    */
   stageBlock(request: {
