@@ -49,6 +49,11 @@ test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] the feed shows operations of all members, 
     await group.click();
     await expect(group).toHaveAttribute('aria-expanded', 'true');
     await expect(line(page, /Renamed.*old\/file-1\.txt →new\/file-1\.txt/)).toBeVisible();
+    const text = page.getByLabel('Part of a path');
+    await text.fill('no such path');
+    await expect(page.getByRole('heading', { name: 'Nothing matches' })).toBeVisible();
+    await text.fill('');
+    await expect(group).toHaveAttribute('aria-expanded', 'true');
     await group.click();
     await expect(line(page, /old\/file-1\.txt →/)).toBeHidden();
   });

@@ -28,7 +28,8 @@ test.describe('two members', () => {
     const each = (check: (view: Page) => Promise<void>) => Promise.all([...pages.values()].map(check));
     const of = (heading: string) => pages.get(heading) ?? page;
     const operations = of('Operations');
-    await expect(operations.getByText(/^Live, /)).toBeVisible();
+    const live = operations.getByText(/^Live, /);
+    const before = Number.parseInt((await live.textContent())?.slice('Live, '.length) ?? '', 10);
     let total = 0;
 
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
@@ -46,6 +47,8 @@ test.describe('two members', () => {
         await each((view) => expect(view.getByRole('alert')).toHaveCount(0));
         await each((view) => expect(view.getByRole('status').first()).toHaveText('Both members hold everything.'));
         const lines = operations.getByRole('region', { name: 'Operations, newest first' }).getByRole('button');
+        // A line that is opened pauses the feed, so everything must be in it before.
+        await expect(live).toHaveText(`Live, ${before + total} operations loaded.`);
         // Many in one directory are one line, which opens; a search keeps the names of this round alone.
         await operations.getByLabel('Part of a path').fill(signal);
         const closed = operations.getByRole('button', { expanded: false }).filter({ hasText: 'operations' });

@@ -2,7 +2,7 @@ import { formatCount } from '@lockstep/shared/present';
 import { Button } from '@mantine/core';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react';
 import { FeedLine } from './feed-line.tsx';
 import classes from './feed-list.module.css';
 import { type FeedState, feedOperationsMax } from './feed-model.ts';
@@ -31,15 +31,19 @@ const ends: Record<FeedState['end'], string> = {
 export function FeedList({
   feed,
   state,
+  open,
+  setOpen,
   chosen,
   choose,
 }: {
   readonly feed: OperationFeed;
   readonly state: FeedState;
+  /** The rows of the open groups' items. The view keeps them: a filter that matches nothing removes the list. */
+  readonly open: ReadonlySet<number>;
+  readonly setOpen: Dispatch<SetStateAction<ReadonlySet<number>>>;
   readonly chosen: string | undefined;
   readonly choose: (operation: string) => void;
 }) {
-  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const scroller = useRef<HTMLDivElement>(null);
   const linePixels = useLinePixels();
   const rows = new FeedRows(feed.list, open);

@@ -1,7 +1,7 @@
 import { formatItems } from '@lockstep/shared/present';
 import { Button, CloseButton, Group, NativeSelect, TextInput } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconSearch } from '@tabler/icons-react';
-import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
@@ -21,6 +21,7 @@ export function Operations() {
   const state = useSyncExternalStore(feed.subscribe, feed.get);
   const [filter, setFilter] = useFilter();
   const [chosen, setChosen] = useChosen();
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const { list } = feed;
   const isEmpty = list.visible.length === 0;
   return (
@@ -84,7 +85,7 @@ export function Operations() {
       ) : isEmpty && state.connection === 'opening' ? (
         <Loading rows={10} />
       ) : (
-        <FeedList feed={feed} state={state} chosen={chosen} choose={setChosen} />
+        <FeedList feed={feed} state={state} open={open} setOpen={setOpen} chosen={chosen} choose={setChosen} />
       )}
       <JourneyPanel chosen={chosen} close={() => setChosen(undefined)} />
     </View>
