@@ -42,6 +42,8 @@ import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;
+/** A row that no one reads for this long is not worth its memory. */
+const cacheAgeMs = 60_000;
 
 export interface AgentOptions {
   /** The member's folder; its state directory has been checked and is locked by this process. */
@@ -93,7 +95,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   };
   try {
     const { journal, setAside } = await openJournalOrRebuild(join(state, 'journal.db'), identity.memberId, log);
-    closing.push(() => journal.close());
+    const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
+    closing.push(() => {
+      clearInterval(ageing);
+      journal.close();
+    });
     if (adopted) journal.renewOrigin();
     if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
     const buffers = new BlockBuffers();

@@ -8,15 +8,9 @@ import { contentKey, type Shown } from './heads/head-row.ts';
 import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap, rowsKeptMin } from './recent-map.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
-
-/**
- * The least number of rows cached, some megabytes at most: about as many as operations wait to be applied. A row is read at each step of an
- * operation on its way to the disk, and again when the change is seen there.
- */
-const rowsKeptMin = 4_096;
 
 /** The state of a path before and after its row was written. */
 export interface ShownChange {
@@ -47,7 +41,10 @@ export class DiskStore {
   readonly #counted: Statement<DiskTotals>;
   readonly #totals: TotalsStore;
   readonly #database: JournalDatabase;
-  /** Rows as they are in the table; null where there is none. */
+  /**
+   * Rows as they are in the table; null where there is none. A row is read at each step of an operation on its way to the disk, and again
+   * when the change is seen there.
+   */
   readonly #kept = new RecentMap<string, DiskEntry | null>(rowsKeptMin);
   #atInode: { readonly ino: number; readonly revision: number; readonly entries: readonly DiskEntry[] } | undefined;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
@@ -120,6 +117,11 @@ export class DiskStore {
   shown(path: string): Shown | undefined {
     const entry = this.entry(path);
     return entry && shownOf(entry, this.#origins.number(entry.dot.origin), contentKey(entry.content));
+  }
+
+  /** Drops cached rows that were not used since the last call. */
+  ageCache(): void {
+    this.#kept.age();
   }
 
   /** Clears the cache: many rows were changed. */

@@ -199,6 +199,9 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       disk.forget();
       return verifier.verify(repair);
     },
+    ageCaches() {
+      for (const part of [log, disk, rows]) part.ageCache();
+    },
     close: () => database.close(),
   };
 

@@ -40,6 +40,18 @@ test('returns what was set last, keeps the entries used last, and forgets what i
   fc.assert(property);
 });
 
+test('drops what was not used between two calls of `age`', () => {
+  const map = new RecentMap<string, object>(10);
+  const [used, unused] = [{}, {}];
+  map.set('used', used);
+  map.set('unused', unused);
+  map.age();
+  expect(map.get('used')).toBe(used);
+  map.age();
+  expect(map.get('unused')).toBeUndefined();
+  expect(map.get('used')).toBe(used);
+});
+
 test('holds at most twice its size', () => {
   const map = new RecentMap<number, object>(10);
   for (let key = 0; key < 1_000; key++) map.set(key, {});

@@ -1,10 +1,7 @@
 import type { JournalDatabase } from '../database.ts';
-import { RecentMap } from '../recent-map.ts';
+import { RecentMap, rowsKeptMin } from '../recent-map.ts';
 import type { Statement } from '../statement.ts';
 import { type HeadRow, type HeadState, headColumns, headValues } from './head-row.ts';
-
-/** The number of paths cached: as many as rows of the disk. An operation's path is read at each of its steps. */
-const pathsKeptMin = 4_096;
 
 /** The rows of the table `heads`, by path. The rows of the newest paths are cached. */
 export class HeadRows {
@@ -13,7 +10,7 @@ export class HeadRows {
   readonly #replace: Statement;
   readonly #setState: Statement;
   readonly #delete: Statement;
-  readonly #kept = new RecentMap<string, readonly HeadRow[]>(pathsKeptMin);
+  readonly #kept = new RecentMap<string, readonly HeadRow[]>(rowsKeptMin);
 
   constructor(database: JournalDatabase) {
     this.#at = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? ORDER BY rank`);
@@ -55,6 +52,11 @@ export class HeadRows {
     if (visible === undefined) return;
     this.#setState.run(state, visible.op);
     this.#kept.set(path, [{ ...visible, state }, ...rest]);
+  }
+
+  /** Drops cached rows that were not used since the last call. */
+  ageCache(): void {
+    this.#kept.age();
   }
 
   /** Clears the cache: rows may have been changed in another way. */

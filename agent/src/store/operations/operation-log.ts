@@ -10,17 +10,11 @@ import { originsInOrder } from '../../core/marks.ts';
 import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import { rangeBelow } from '../path-range.ts';
-import { RecentMap } from '../recent-map.ts';
+import { RecentMap, rowsKeptMin } from '../recent-map.ts';
 import { type Bindable, limitTo, type Statement } from '../statement.ts';
 import { firstLink, markOfLink, nextLink } from './chain.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
 import type { OriginTable } from './origin-table.ts';
-
-/**
- * The least number of operations cached, some megabytes at most: about as many as wait for their contents at a time. An operation is read at each
- * step on its way to the disk and to the other members; its construction from the row is most of the cost. Rows of the log never change.
- */
-const operationsKeptMin = 4_096;
 
 /** The values that are known without a query: the length of the log, and each origin's highest number. */
 interface Extent {
@@ -70,7 +64,11 @@ export class OperationLog {
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
   readonly #linkAt: Statement<{ chain: Buffer | null }>;
-  readonly #kept = new RecentMap<number, Operation>(operationsKeptMin);
+  /**
+   * An operation is read at each step on its way to the disk and to the other members; its construction from the row is most of the cost.
+   * Rows of the log never change.
+   */
+  readonly #kept = new RecentMap<number, Operation>(rowsKeptMin);
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -170,6 +168,11 @@ export class OperationLog {
     return this.#linkAt.get(number, seq)?.chain ?? undefined;
   }
 
+  /** Drops cached operations that were not used since the last call. */
+  ageCache(): void {
+    this.#kept.age();
+  }
+
   /** Clears the cache: rows were changed. */
   forget(): void {
     this.#extent = undefined;
@@ -197,8 +200,7 @@ export class OperationLog {
     const number = this.#origins.find(origin);
     if (number === undefined) return [];
     // One query for all costs less than one for each, except for the newest operations, which are cached.
-    if (this.knownOf(origin) - after > operationsKeptMin)
-      return this.#after.all(number, after, limit).map(this.toOperation);
+    if (this.knownOf(origin) - after > rowsKeptMin) return this.#after.all(number, after, limit).map(this.toOperation);
     return this.#rowsAfter.all(number, after, limit).flatMap(({ row }) => this.at(row) ?? []);
   }
 

@@ -198,5 +198,7 @@ export interface Journal extends ConflictCopies, TreeQuestions {
 
   /** Replays the log from the beginning and returns the paths whose heads differ from the stored ones. `repair`: replaces these heads. */
   verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
+  /** Drops what was cached and not used since the last call: called regularly, it bounds the memory of a member at rest. */
+  ageCaches(): void;
   close(): void;
 }
