@@ -8,7 +8,7 @@ import { contentKey, type Shown } from './heads/head-row.ts';
 import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
-import { RecentMap, rowsKeptMin } from './recent-map.ts';
+import { RecentMap, rowsKeptMax } from './recent-map.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
 
@@ -45,7 +45,7 @@ export class DiskStore {
    * Rows as they are in the table; null where there is none. A row is read at each step of an operation on its way to the disk, and again
    * when the change is seen there.
    */
-  readonly #kept = new RecentMap<string, DiskEntry | null>(rowsKeptMin);
+  readonly #kept = new RecentMap<string, DiskEntry | null>(rowsKeptMax);
   #atInode: { readonly ino: number; readonly revision: number; readonly entries: readonly DiskEntry[] } | undefined;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;

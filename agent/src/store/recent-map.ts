@@ -1,50 +1,44 @@
-/**
- * The least number of rows that each cache of the journal keeps: somewhat more than the paths of a renamed directory of 10,000 entries, the
- * old and the new ones. Such a rename reads each row at each of its steps. In a cache that is smaller than one round, none is found again.
- */
-export const rowsKeptMin = 24_576;
+import { LRUCache } from 'lru-cache';
 
 /**
- * A map that keeps the entries used last: at least `min` of them and at most twice as many. It consists of two generations. When the young
- * one is full, the old one is dropped and the young one takes its place; an entry that is read from the old one is young again. Unlike a
- * list in order of use, it costs one look-up for each call.
+ * The number of rows that each cache of the journal keeps, some ten megabytes at most: somewhat more than the paths of a renamed directory of
+ * 10,000 entries, the old and the new ones. Such a rename reads each row at each of its steps. A smaller cache would never have the next one.
  */
-export class RecentMap<Key, Value extends object | null> {
-  readonly #min: number;
-  #young = new Map<Key, Value>();
-  #old = new Map<Key, Value>();
+export const rowsKeptMax = 22_000;
 
-  constructor(min: number) {
-    this.#min = min;
+const absent = Symbol('absent');
+/** The key that separates the entries used since the last call of `age` from all others. */
+const mark = Symbol('mark');
+
+/** A map that keeps the `max` entries used last. A value of null, such as that of a row known to be missing, is kept too. */
+export class RecentMap<Key extends string | number, Value extends object | null> {
+  readonly #entries: LRUCache<Key | typeof mark, NonNullable<Value> | typeof absent>;
+
+  constructor(max: number) {
+    this.#entries = new LRUCache({ max });
   }
 
   get(key: Key): Value | undefined {
-    const young = this.#young.get(key);
-    if (young !== undefined) return young;
-    const old = this.#old.get(key);
-    if (old !== undefined) this.set(key, old);
-    return old;
+    const kept = this.#entries.get(key);
+    return kept === absent ? (null as Value) : kept;
   }
 
   set(key: Key, value: Value): void {
-    this.#young.set(key, value);
-    if (this.#young.size < this.#min) return;
-    this.age();
+    this.#entries.set(key, value ?? absent);
   }
 
   delete(key: Key): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
   }
 
   /** Drops the entries that were not used since the last call. */
   age(): void {
-    this.#old = this.#young;
-    this.#young = new Map();
-  }
-
-  clear(): void {
-    this.#young.clear();
-    this.#old.clear();
+    // Without the mark, all that is left was used after it.
+    while (this.#entries.has(mark)) this.#entries.pop();
+    this.#entries.set(mark, absent);
   }
 }

@@ -1,5 +1,5 @@
 import type { JournalDatabase } from '../database.ts';
-import { RecentMap, rowsKeptMin } from '../recent-map.ts';
+import { RecentMap, rowsKeptMax } from '../recent-map.ts';
 import type { Statement } from '../statement.ts';
 import { type HeadRow, type HeadState, headColumns, headValues } from './head-row.ts';
 
@@ -10,7 +10,7 @@ export class HeadRows {
   readonly #replace: Statement;
   readonly #setState: Statement;
   readonly #delete: Statement;
-  readonly #kept = new RecentMap<string, readonly HeadRow[]>(rowsKeptMin);
+  readonly #kept = new RecentMap<string, readonly HeadRow[]>(rowsKeptMax);
 
   constructor(database: JournalDatabase) {
     this.#at = database.statement(`SELECT ${headColumns} FROM heads WHERE path = ? ORDER BY rank`);

@@ -10,7 +10,7 @@ import { originsInOrder } from '../../core/marks.ts';
 import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import { rangeBelow } from '../path-range.ts';
-import { RecentMap, rowsKeptMin } from '../recent-map.ts';
+import { RecentMap, rowsKeptMax } from '../recent-map.ts';
 import { type Bindable, limitTo, type Statement } from '../statement.ts';
 import { firstLink, markOfLink, nextLink } from './chain.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';
@@ -68,7 +68,7 @@ export class OperationLog {
    * An operation is read at each step on its way to the disk and to the other members; its construction from the row is most of the cost.
    * Rows of the log never change.
    */
-  readonly #kept = new RecentMap<number, Operation>(rowsKeptMin);
+  readonly #kept = new RecentMap<number, Operation>(rowsKeptMax);
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -200,7 +200,7 @@ export class OperationLog {
     const number = this.#origins.find(origin);
     if (number === undefined) return [];
     // One query for all costs less than one for each, except for the newest operations, which are cached.
-    if (this.knownOf(origin) - after > rowsKeptMin) return this.#after.all(number, after, limit).map(this.toOperation);
+    if (this.knownOf(origin) - after > rowsKeptMax) return this.#after.all(number, after, limit).map(this.toOperation);
     return this.#rowsAfter.all(number, after, limit).flatMap(({ row }) => this.at(row) ?? []);
   }
 
