@@ -229,8 +229,8 @@ export class Commit {
     } else {
       const refusedTo = this.#refusal(to, expected);
       if (refusedTo !== undefined) return refusedTo;
-      if (expected !== 'absent' && expected.ino === action.expectedFrom.ino) {
-        // Both are names of one inode: rename(2) would do nothing.
+      if (isOneInode(from, to)) {
+        // Both are its names: rename(2) would do nothing.
         this.#fault?.('remove');
         this.#system.unlink(source);
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
@@ -250,8 +250,7 @@ export class Commit {
 
   /** True if `target` is only another spelling of `source`, on a file system that folds case. */
   #isSameEntry(source: Target, target: Target): boolean {
-    if (target.stats === undefined || target.stats.ino !== source.stats?.ino) return false;
-    return !this.#system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
+    return isOneInode(source, target) && !this.#system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
   }
 
   #renameDirectory(action: ActionOf<'rename-directory'>, from: Target, to: Target): ActionResult {
@@ -360,6 +359,11 @@ export class Commit {
   #touch({ path }: Target): void {
     this.#touched.push(parentOf(path));
   }
+}
+
+/** True if both paths are names of one inode. Disks inside the folder have the same inode numbers. */
+function isOneInode({ stats: a }: Target, { stats: b }: Target): boolean {
+  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** The new entry was changed or replaced since: a user's edit, which the next observation finds. */

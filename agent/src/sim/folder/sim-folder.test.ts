@@ -305,6 +305,24 @@ describe('beyond the contract', () => {
     }
   });
 
+  test('[MT30] an entry of another disk with the same inode number is another entry', async () => {
+    const subject = openSimSubject();
+    const { disk } = subject.volume;
+    const root = disk.newDevice();
+    disk.mkdir('disk');
+    disk.mount('disk', root);
+    await subject.folder.acceptMount('disk');
+    const { number } = disk.write('file', contentOfText('old'));
+    root.device.lastNumber = number - 1;
+    expect(disk.write('disk/file', contentOfText('moved')).number).toBe(number);
+    const [expectedFrom, expected] = [await fingerprintAt(subject, 'disk/file'), await fingerprintAt(subject, 'file')];
+    const rename = { do: 'rename', from: 'disk/file', to: 'file', expectedFrom, expected } as const;
+    expect(await tryOne(subject, rename)).toMatchObject({ result: 'problem', code: 'path-in-the-way' });
+    expect(textOf(await subject.user.look('file'))).toBe('old');
+    expect(textOf(await subject.user.look('disk/file'))).toBe('moved');
+    await subject.close();
+  });
+
   test('[MT7] a failing call leaves either the old entry or the new one', async () => {
     for (let call = 1; call < 60; call++) {
       const subject = openSimSubject();
