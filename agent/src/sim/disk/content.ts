@@ -1,5 +1,6 @@
 import { blockBytes, type ContentId, inlineBytesMax } from '@lockstep/shared';
 import { blockTreeId } from '../../fs/read/content-id.ts';
+import { filler } from '../base/filler.ts';
 
 /**
  * The content of a simulated file: its blocks and its size. Content that may travel inline has its real bytes. Larger content is virtual: a
@@ -15,9 +16,6 @@ export interface Content {
 
 /** The number of real bytes at the beginning of a block that is too large to travel inline. */
 const markerBytes = 64;
-
-/** The value of all other bytes of such a block. */
-const filler = 0x2e;
 
 /** A cheap hash of 32 bytes for a block that may be virtual. It need not resist attacks: no simulated member forges content. */
 export function simBlockHash(bytes: Uint8Array): Buffer {

@@ -8,6 +8,7 @@ import {
   sendQueueBytesMax,
 } from '@lockstep/shared';
 import type { Link, LinkReceiver } from '../../sync/ports/network.ts';
+import { realBytesIn } from '../base/filler.ts';
 import type { Life } from '../base/life.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 
@@ -217,9 +218,9 @@ const messageBytes = 100;
 
 /** The approximate size of a message on the wire. */
 function weightOf(message: PeerMessage): number {
-  // Only the first bytes of a large block are real, and the rest costs nothing.
+  // Only the first bytes of a large block are real, and the rest costs nothing, also if only a part of the block is sent.
   if (message.type === 'block')
-    return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : message.bytes.length);
+    return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : realBytesIn(message.bytes));
   if (message.type !== 'operations') return messageBytes;
   return message.carried.reduce((sum, { bytes }) => sum + messageBytes + (bytes?.length ?? 0), messageBytes);
 }

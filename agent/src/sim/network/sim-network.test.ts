@@ -1,10 +1,11 @@
 import type { MemberId, PeerMessage } from '@lockstep/shared';
-import { inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
+import { blockBytes, inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import type { Link } from '../../sync/ports/network.ts';
 import { Life } from '../base/life.ts';
 import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
+import { blockOf, virtualContent } from '../disk/content.ts';
 import { freezeMessage, Medium } from './sim-network.ts';
 
 const [ant, bee] = ['a'.repeat(52), 'b'.repeat(52)] as [MemberId, MemberId];
@@ -136,6 +137,20 @@ describe('Medium', () => {
     await scheduler.run(scheduler.nowMs + 2_000);
     expect(drained).toBe(2);
     expect(here.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
+  });
+
+  test('bytes that only fill a large block cost no time, also in a part of it', async () => {
+    const { scheduler, here, there } = await connected(1);
+    const heard = heardAt(there);
+    const block = blockOf(virtualContent('v1', blockBytes), 0);
+    here.send({ type: 'block', id: 1, bytes: block });
+    here.send({ type: 'block', id: 2, bytes: block.slice(0, inlineBytesMax) });
+    here.send({ type: 'block', id: 3, bytes: block.slice(inlineBytesMax, 2 * inlineBytesMax) });
+    await scheduler.run(scheduler.nowMs + 1_000);
+    expect(heard).toEqual(['block 1', 'block 2', 'block 3']);
+    here.send({ type: 'block', id: 4, bytes: new Uint8Array(2_000) });
+    await scheduler.run(scheduler.nowMs + 1_000);
+    expect(heard).toHaveLength(3);
   });
 
   test('no member can change an object of another member', async () => {
