@@ -1,5 +1,12 @@
-import { dotKey, type Operation, type OriginId } from '@lockstep/shared';
+import { type Applied, dotKey, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
+import type { Journal } from '../../sync/ports/journal.ts';
 import type { Machine } from './machine.ts';
+
+/** The log of a journal, until it changes. `compared`: what its machine last counted as held by the machine with the other log. */
+interface LogView {
+  readonly known: VersionVector;
+  readonly compared: WeakMap<LogView, Applied>;
+}
 
 /**
  * Checks the numbers of operations when machines are set back. No machine assigns a number again before it has received anything from
@@ -8,6 +15,12 @@ import type { Machine } from './machine.ts';
 export class NumberWatch {
   /** The timestamp of each numbered operation, by its dot. */
   readonly #given = new Map<string, number>();
+  readonly #logs = new Map<Journal, LogView>();
+
+  /** The log of a machine has changed. */
+  changed({ journal }: Machine): void {
+    this.#logs.delete(journal);
+  }
 
   /** A machine journaled these operations. Returns a violation, or undefined. */
   appended({ name, id, journal, engine }: Machine, operations: readonly Operation[]): string | undefined {
@@ -33,9 +46,11 @@ export class NumberWatch {
         const peer = machine.engine?.peers.get(other.id);
         // One that was set back since did hold them.
         if (peer?.ready !== true || other.engine?.peers.get(machine.id)?.ready !== true) continue;
-        const [known, knownThere] = [machine.journal.known(), other.journal.known()];
+        const [log, logThere] = [this.#log(machine), this.#log(other)];
+        if (log.compared.get(logThere) === peer.applied) continue;
+        log.compared.set(logThere, peer.applied);
         for (const [origin, upTo] of Object.entries(peer.applied.vector) as [OriginId, number][]) {
-          const seq = Math.min(upTo, known[origin] ?? 0, knownThere[origin] ?? 0);
+          const seq = Math.min(upTo, log.known[origin] ?? 0, logThere.known[origin] ?? 0);
           const here = machine.journal.mark(origin, seq);
           const there = other.journal.mark(origin, seq);
           if (here === undefined || there === undefined || here === there) continue;
@@ -44,5 +59,11 @@ export class NumberWatch {
       }
     }
     return undefined;
+  }
+
+  #log({ journal }: Machine): LogView {
+    const log = this.#logs.get(journal) ?? { known: journal.known(), compared: new WeakMap() };
+    this.#logs.set(journal, log);
+    return log;
   }
 }

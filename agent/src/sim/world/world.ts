@@ -27,6 +27,9 @@ const countedEveryMs = 25;
 /** The probability of a change by a user before a system call of an agent, while any are left. */
 const meddleChance = 0.01;
 
+/** Calls that change the log of a journal. */
+const callsOnLog: ReadonlySet<string> = new Set(['append', 'seal', 'renewOrigin']);
+
 /** Counters for the rules Converge and Quiet. */
 export interface Tally {
   messages: number;
@@ -155,6 +158,7 @@ export class World implements Surroundings {
     if (call === 'setSetting' && args[0] === 'scrub') return;
     this.tally.journalWrites += 1;
     if (call === 'recordDisk') this.#checkRows(machine, args[0] as readonly DiskChange[]);
+    if (callsOnLog.has(call)) this.#numbers.changed(machine);
     if (call === 'append') {
       const reused = this.#numbers.appended(machine, args[0] as readonly Operation[]);
       if (reused !== undefined) this.violate('Sound', reused);
