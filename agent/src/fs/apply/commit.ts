@@ -22,7 +22,7 @@ import { permissionsOf } from './file-times.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
-import { keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+import { identify, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
@@ -139,11 +139,12 @@ export class Commit {
   }
 
   #place(
-    { expected }: ActionOf<'write'> | ActionOf<'symlink'>,
+    action: ActionOf<'write'> | ActionOf<'symlink'>,
     target: Target,
     staged: StagedEntry,
     keep: ContentId | undefined,
   ): ActionResult {
+    const { expected } = action;
     const refused = this.#refusal(target, expected);
     if (refused !== undefined) return refused;
     const { entry } = target;
@@ -155,7 +156,7 @@ export class Commit {
       if (obstructed !== undefined) return obstructed;
       this.#placeAsNew(staged.temporary, entry);
     } else if (!this.#replace(staged.temporary, entry, expected, keep)) {
-      this.#saveEdit(staged, entry);
+      this.#saveEdit(staged, entry, action.do === 'write' ? action.content : undefined);
       return changed;
     }
     this.#touch(target);
@@ -166,9 +167,23 @@ export class Commit {
   }
 
   /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
-  #saveEdit({ temporary, fingerprint }: StagedEntry, target: string): void {
+  #saveEdit({ temporary, fingerprint }: StagedEntry, target: string, content: ContentId | undefined): void {
     const stats = lstatIfThere(this.#system, temporary);
-    if (stats !== undefined && !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
+    if (stats === undefined) return;
+    // A write in the tick of the given time leaves the same fingerprint.
+    const isHidden = content !== undefined && isRacyAfterPlacing(stats, this.#system.wallMs());
+    if (hasContentOf(stats, fingerprint) && !(isHidden && this.#differs(temporary, content))) return;
+    keepBeside(this.#places, temporary, target);
+  }
+
+  /** True also for a file that cannot be read: what may be an edit is kept. */
+  #differs(path: string, content: ContentId): boolean {
+    try {
+      return identify(this.#places, path).content !== content;
+    } catch (error) {
+      if (errorCodeOf(error) === undefined) throw error;
+      return true;
+    }
   }
 
   /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */

@@ -144,7 +144,8 @@ function dropIfWrong(places: Places, keep: ContentId): void {
   }
 }
 
-function identify(
+/** Reads a file. Its content is undefined if a program is writing it. */
+export function identify(
   { system, hash }: Places,
   path: string,
 ): { readonly ino: number; readonly content: ContentId | undefined } {

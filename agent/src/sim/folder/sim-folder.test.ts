@@ -277,6 +277,13 @@ describe('beyond the contract', () => {
     ['unlink', (_subject, expected) => ({ action: { do: 'unlink', path: 'file', expected } })],
     ['mkdir', (_subject, expected) => ({ action: { do: 'mkdir', path: 'file', expected, mode: 0o755 } })],
     ['write', (subject, expected) => writeRequest(subject, 'file', 'new', { expected })],
+    [
+      'write of a file of the same size and time as the second edit',
+      (subject, expected) => {
+        const mtimeUs = subject.volume.disk.timeMs() * 1_000;
+        return writeRequest(subject, 'file', 'of a member', { expected, mtimeUs });
+      },
+    ],
   ])('[MT4] %s: two edits between its calls are kept, unless the user replaced one', async (_what, action) => {
     for (let call = 1; call < 40; call++) {
       for (let later = 1; later <= 8; later++) {
