@@ -22,7 +22,7 @@ import { permissionsOf } from './file-times.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
-import { identify, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+import { isWrittenUnseen, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
@@ -170,20 +170,8 @@ export class Commit {
   #saveEdit({ temporary, fingerprint }: StagedEntry, target: string, content: ContentId | undefined): void {
     const stats = lstatIfThere(this.#system, temporary);
     if (stats === undefined) return;
-    // A write in the tick of the given time leaves the same fingerprint.
-    const isHidden = content !== undefined && isRacyAfterPlacing(stats, this.#system.wallMs());
-    if (hasContentOf(stats, fingerprint) && !(isHidden && this.#differs(temporary, content))) return;
-    keepBeside(this.#places, temporary, target);
-  }
-
-  /** True also for a file that cannot be read: what may be an edit is kept. */
-  #differs(path: string, content: ContentId): boolean {
-    try {
-      return identify(this.#places, path).content !== content;
-    } catch (error) {
-      if (errorCodeOf(error) === undefined) throw error;
-      return true;
-    }
+    const isWritten = content !== undefined && isWrittenUnseen(this.#places, temporary, stats, content);
+    if (isWritten || !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
   }
 
   /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */

@@ -3,12 +3,12 @@ import { conflictPath } from '../../core/conflict-name.ts';
 import type { Fingerprint } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import { syncPath } from '../durable.ts';
-import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import { hasContentOf, isRacyAfterPlacing, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
-import type { SystemCalls } from '../system-calls.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
 import { temporaryPath } from './staging.ts';
 
@@ -26,6 +26,15 @@ export function linkIfPermitted(system: SystemCalls, existing: string, name: str
   }
 }
 
+interface Held {
+  readonly places: Places;
+  /** Undefined if the file system refuses a second name. */
+  readonly name: string | undefined;
+  readonly expected: Fingerprint;
+  /** The content of the expected file, if it is to be kept. */
+  readonly keep: ContentId | undefined;
+}
+
 /**
  * A second, private name for a file that is about to be replaced. A write between the last check and rename(2) cannot be detected in
  * advance, but the replaced file can be checked afterwards and put back. Its name in history does not suffice: another thread may store the
@@ -35,19 +44,15 @@ export class ReplacedVersion {
   readonly #places: Places;
   readonly #name: string | undefined;
   readonly #expected: Fingerprint;
+  readonly #keep: ContentId | undefined;
   /** The version that was added to history. */
   readonly added: AddedVersion | undefined;
 
-  /** `name`: undefined if the file system refuses a second name. */
-  private constructor(
-    places: Places,
-    name: string | undefined,
-    expected: Fingerprint,
-    added: AddedVersion | undefined,
-  ) {
-    this.#places = places;
-    this.#name = name;
-    this.#expected = expected;
+  private constructor(held: Held, added: AddedVersion | undefined) {
+    this.#places = held.places;
+    this.#name = held.name;
+    this.#expected = held.expected;
+    this.#keep = held.keep;
     this.added = added;
   }
 
@@ -61,20 +66,18 @@ export class ReplacedVersion {
     const { system } = places;
     const name = temporaryPath(places);
     if (!linkIfPermitted(system, target, name)) {
-      return new ReplacedVersion(places, undefined, expected, keepVersion(places, target, keep));
+      return new ReplacedVersion({ places, name: undefined, expected, keep }, keepVersion(places, target, keep));
     }
-    const stats = lstatIfThere(system, name);
-    if (stats === undefined || !hasContentOf(stats, expected) || lstatIfThere(system, target)?.ino !== expected.ino) {
+    if (!isVersion(places, name, expected, keep) || lstatIfThere(system, target)?.ino !== expected.ino) {
       system.unlink(name);
       return undefined;
     }
-    return new ReplacedVersion(places, name, expected, keepVersion(places, name, keep));
+    return new ReplacedVersion({ places, name, expected, keep }, keepVersion(places, name, keep));
   }
 
   isUnchanged(): boolean {
     if (this.#name === undefined) return true;
-    const stats = lstatIfThere(this.#places.system, this.#name);
-    return stats !== undefined && hasContentOf(stats, this.#expected);
+    return isVersion(this.#places, this.#name, this.#expected, this.#keep);
   }
 
   /** Ends the hold: the replacement is final, or was not made. */
@@ -144,8 +147,29 @@ function dropIfWrong(places: Places, keep: ContentId): void {
   }
 }
 
+/** True if the entry at a private name is the expected version: nothing wrote to it. */
+function isVersion(places: Places, path: string, expected: Fingerprint, content: ContentId | undefined): boolean {
+  const stats = lstatIfThere(places.system, path);
+  if (stats === undefined || !hasContentOf(stats, expected)) return false;
+  return content === undefined || !isWrittenUnseen(places, path, stats, content);
+}
+
+/**
+ * True if a file has other bytes than `content`, although its size and times are those of that content: a write in the same tick of the
+ * clock leaves no other trace. One that cannot be read may have.
+ */
+export function isWrittenUnseen(places: Places, path: string, stats: EntryStats, content: ContentId): boolean {
+  if (!isRacyAfterPlacing(stats, places.system.wallMs())) return false;
+  try {
+    return identify(places, path).content !== content;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
 /** Reads a file. Its content is undefined if a program is writing it. */
-export function identify(
+function identify(
   { system, hash }: Places,
   path: string,
 ): { readonly ino: number; readonly content: ContentId | undefined } {
@@ -182,8 +206,7 @@ export class TakenVersion {
     const added = keepVersion(places, target, keep);
     const name = temporaryPath(places);
     system.rename(target, name);
-    const stats = lstatIfThere(system, name);
-    if (stats !== undefined && hasContentOf(stats, expected)) {
+    if (isVersion(places, name, expected, keep)) {
       return new TakenVersion(places, name, target, added);
     }
     restore(places, name, target);

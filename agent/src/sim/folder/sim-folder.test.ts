@@ -1,4 +1,4 @@
-import { blockBytes } from '@lockstep/shared';
+import { blockBytes, type ContentId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import type { Fingerprint } from '../../core/entry.ts';
 import { folderContract } from '../../fs/folder.contract.ts';
@@ -309,6 +309,31 @@ describe('beyond the contract', () => {
         expect(texts, `calls ${call} and ${later} more`).toEqual(expect.arrayContaining([...owed]));
         await subject.close();
       }
+    }
+  });
+
+  test.each<[string, (subject: SimSubject, expected: Fingerprint, keep: ContentId) => ActionRequest]>([
+    ['unlink', (_subject, expected, keep) => ({ action: { do: 'unlink', path: 'file', expected }, keep })],
+    ['write', (subject, expected, keep) => writeRequest(subject, 'file', 'new', { expected, keep })],
+  ])('[MT4] %s: an edit with size and times of the version that it changed is kept', async (_what, action) => {
+    for (let call = 1; call < 40; call++) {
+      const subject = openSimSubject();
+      const { disk } = subject.volume;
+      const old = contentOfText('one');
+      disk.write('file', old);
+      const expected = await fingerprintAt(subject, 'file');
+      let isEdited = false;
+      subject.beforeCall(call, () => {
+        const inode = disk.at('file');
+        if (inode?.content !== old) return;
+        const { mtimeMs, ctimeMs } = inode;
+        disk.write('file', contentOfText('two'));
+        isEdited = mtimeMs === inode.mtimeMs && ctimeMs <= inode.ctimeMs;
+      });
+      const { result } = await tryOne(subject, action(subject, expected, old.id));
+      if (isEdited) expect(result, `call ${call}`).toBe('changed');
+      if (isEdited) expect(textOf(await subject.user.look('file')), `call ${call}`).toBe('two');
+      await subject.close();
     }
   });
 
