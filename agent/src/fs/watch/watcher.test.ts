@@ -34,11 +34,6 @@ function withoutTicks<Result>(begin: () => Result): Result {
   }
 }
 
-/** A shell command that mounts a new disk inside the folder. */
-function mounted(path: string): string {
-  return `mkdir '${inFolder(path)}' && mount -t tmpfs tmpfs '${inFolder(path)}'`;
-}
-
 beforeEach(async () => {
   subject = await openDiskSubject();
   // Next to the folder, on the same file system: source and target of moves.
@@ -267,37 +262,6 @@ test('[WT4] directories beyond the limit of inotify are reported, and watched on
       await folder.close();`,
   });
   expect(outcome).toMatchObject({ errors: '', answer: { before: ['c', 'd'], after: [] } });
-});
-
-test('[WT20] directories of two disks with one inode number and birth time are both watched', async () => {
-  const outcome = await runInChild({
-    root: subject.root,
-    wrapper: ['unshare', '-Urm', 'sh', '-c', `${mounted('one')} && ${mounted('two')} && exec "$@"`, 'sh'],
-    script: `
-      const disks = ['one', 'two'];
-      const identity = (path) => { const { ino, birthtimeMs } = fs.lstatSync(root + '/' + path); return ino + ' ' + birthtimeMs; };
-      // Birth times advance in steps of some milliseconds: two directories in a row soon have the same one.
-      let name = 0;
-      do {
-        name += 1;
-        for (const disk of disks) fs.mkdirSync(root + '/' + disk + '/' + name);
-      } while (identity('one/' + name) !== identity('two/' + name));
-      const folder = await openHere();
-      for (const disk of disks) await folder.acceptMount(disk);
-      const paths = new Set(disks.map((disk) => disk + '/' + name + '/file'));
-      let resolve;
-      const promise = new Promise((all) => { resolve = all; });
-      await folder.watch((hints) => {
-        for (const { path } of hints) paths.delete(path);
-        if (paths.size === 0) resolve();
-      });
-      for await (const _ of folder.scan('', { recursive: true, skip: () => false }));
-      for (const path of [...paths]) fs.writeFileSync(root + '/' + path, 'text');
-      await Promise.race([promise, new Promise((late) => setTimeout(late, ${patience / 4}))]);
-      answer([...paths]);
-      await folder.close();`,
-  });
-  expect(outcome).toMatchObject({ errors: '', answer: [] });
 });
 
 test('[LC14] reports that hints may be lost if the directory of cookies was exchanged, and works again after that', async () => {

@@ -10,12 +10,8 @@ import { HintGatherer } from './hint-gatherer.ts';
 import { Notifier } from './notifier.ts';
 import { WatchCookies } from './watch-cookies.ts';
 
-/**
- * The identity of a watched directory. Inode numbers are reused at once, so it includes the birth time. Directories of two disks may have
- * both in common, as in a snapshot.
- */
+/** The identity of a watched directory. Inode numbers are reused at once, so it includes the birth time. */
 interface Identity {
-  readonly dev: number;
   readonly ino: number;
   readonly birthtimeMs: number;
 }
@@ -124,7 +120,7 @@ export class Watcher implements DirectoryWatches {
   #identify(path: string): Identity | undefined {
     try {
       const stats = lstatIfThere(this.#system, absolutePath(this.#root, path));
-      return stats?.isDirectory() ? { dev: stats.dev, ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
+      return stats?.isDirectory() ? { ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
     } catch {
       // It cannot be read, so it cannot be watched; the listing reports why.
       return undefined;
@@ -219,5 +215,5 @@ export class Watcher implements DirectoryWatches {
 }
 
 function isSame(a: Identity, b: Identity): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+  return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
 }
