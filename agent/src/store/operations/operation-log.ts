@@ -199,9 +199,9 @@ export class OperationLog {
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
     const number = this.#origins.find(origin);
     if (number === undefined) return [];
-    // One query for all costs less than one for each, except for the newest operations, which are cached.
-    if (this.knownOf(origin) - after > rowsKeptMax) return this.#after.all(number, after, limit).map(this.toOperation);
-    return this.#rowsAfter.all(number, after, limit).flatMap(({ row }) => this.at(row) ?? []);
+    const kept = this.#rowsAfter.all(number, after, limit).map(({ row }) => this.#kept.get(row));
+    // One query for all costs less than one for each that is not cached.
+    return areAll(kept) ? kept : this.#after.all(number, after, limit).map(this.toOperation);
   }
 
   *operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]> {
@@ -282,6 +282,10 @@ export class OperationLog {
     this.#extent = { rows: this.#length.get()?.rows ?? 0, known, links, vector: undefined, marks: undefined };
     return this.#extent;
   }
+}
+
+function areAll(operations: readonly (Operation | undefined)[]): operations is readonly Operation[] {
+  return !operations.includes(undefined);
 }
 
 function rowsBetween({ afterRow, beforeRow }: Pick<LogQuery, 'afterRow' | 'beforeRow'>): readonly Bindable[] {
