@@ -26,7 +26,7 @@ RUN npm ci --ignore-scripts || npm install --no-save --ignore-scripts
 COPY tsconfig.base.json ./
 COPY shared shared
 COPY agent agent
-RUN npx tsc --build shared agent
+RUN npx tsc --build shared agent && npm run build --workspace agent
 COPY dashboard dashboard
 COPY docs docs
 RUN npm run build --workspace dashboard
@@ -35,6 +35,7 @@ RUN npm run build --workspace dashboard
 FROM modules AS parts
 COPY --from=build /opt/lockstep/shared/dist shared/dist
 COPY --from=build /opt/lockstep/agent/dist agent/dist
+COPY --from=build /opt/lockstep/agent/bundle agent/bundle
 COPY --from=build /opt/lockstep/dashboard/dist dashboard/dist
 COPY agent/bin agent/bin
 RUN find . -type f -regex '.*\.\(map\|[cm]?ts\|tsbuildinfo\)' -delete \

@@ -46,6 +46,7 @@ function runbook(): Plugin {
 export default defineConfig({
   plugins: [react(), runbook(), precompress()],
   build: {
+    license: { fileName: 'LICENSES.md' },
     // No inlining: the agent's content security policy allows no inline script, and browsers cache files with a hash in their name.
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,

@@ -1,7 +1,7 @@
 // `npm run package`: makes the package that users install, dist-package/lockstep-VERSION.tgz. It contains the built agent and page, but no
 // sources, at the same paths as in the clone.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { lockedClosure } from './lib/locked-closure.mjs';
 import { readJson, root, run, SetupError, UsageError } from './lib/process.mjs';
@@ -10,7 +10,7 @@ import { main, setup } from './setup.mjs';
 const target = join(root, 'dist-package');
 const content = join(target, 'content');
 
-/** The program that npm links. The package contains only the modules that it needs: the labs and the simulator are other programs. */
+/** The program that npm links. Its bundle contains all modules that it needs, and no others: the labs and the simulator are other programs. */
 const program = 'agent/bin/lockstep.js';
 
 /** The manual page, which npm links into a directory that `man` searches. */
@@ -29,42 +29,25 @@ const asItIs = [
   'monitoring/prometheus.yml',
   'monitoring/targets',
   program,
+  'agent/bundle',
   'dashboard/dist',
   'packaging/systemd',
 ];
-
-/** The modules of `@lockstep/shared`, at the same paths in the clone and in the package. */
-const sharedModules = {
-  '@lockstep/shared': 'shared/dist/index.js',
-  '@lockstep/shared/api': 'shared/dist/api.js',
-  '@lockstep/shared/present': 'shared/dist/present.js',
-};
-
-/**
- * The text of a module for the package. Imports of `@lockstep/shared` become relative, because npm does not reliably install a package
- * inside another one. The line that names the source map is removed, because the map is not in the package.
- */
-function packaged(path, text) {
-  return text
-    .replaceAll(
-      /(from|import) '(@lockstep\/shared[^']*)'/g,
-      (_match, word, name) => `${word} '${relative(dirname(path), sharedModules[name])}'`,
-    )
-    .replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n');
-}
 
 function write(path, text) {
   mkdirSync(dirname(join(content, path)), { recursive: true });
   writeFileSync(join(content, path), text);
 }
 
-/** The package.json of the package, made from those of the clone and its workspaces. */
-function manifest() {
+/** The package.json of the package: that of the clone, with the packages that are not part of the bundle. */
+async function manifest() {
   const { name, version, description, license, engines } = readJson(join(root, 'package.json'));
-  const needed = ['agent', 'shared'].flatMap((workspace) =>
-    Object.keys(readJson(join(root, workspace, 'package.json')).dependencies),
+  // A dynamic import: it needs a package that `setup` installs in a new clone.
+  const { loadConfigFromFile } = await import('vite');
+  const { config } = await loadConfigFromFile(
+    { command: 'build', mode: 'production' },
+    join(root, 'agent/vite.config.ts'),
   );
-  const foreign = needed.filter((dependency) => !dependency.startsWith('@lockstep/'));
   return {
     name,
     version,
@@ -74,8 +57,8 @@ function manifest() {
     engines,
     bin: { lockstep: program },
     man: [manualPath],
-    files: ['agent', 'shared', 'dashboard', 'packaging', 'monitoring', 'docs', 'CHANGELOG.md'],
-    ...lockedClosure(readJson(join(root, 'package-lock.json')), foreign),
+    files: ['agent', 'dashboard', 'packaging', 'monitoring', 'docs', 'CHANGELOG.md'],
+    ...lockedClosure(readJson(join(root, 'package-lock.json')), config.ssr.external),
   };
 }
 
@@ -93,15 +76,10 @@ async function manual() {
 }
 
 async function gather() {
-  // A dynamic import: it needs a package that `setup` installs in a new clone.
-  const { importClosure } = await import('./lib/import-closure.mjs');
   rmSync(target, { recursive: true, force: true });
   write(manualPath, await manual());
-  write('package.json', `${JSON.stringify(manifest(), null, 2)}\n`);
+  write('package.json', `${JSON.stringify(await manifest(), null, 2)}\n`);
   for (const path of asItIs) cpSync(join(root, path), join(content, path), { recursive: true });
-  for (const path of importClosure(root, program, sharedModules)) {
-    if (path !== program) write(path, packaged(path, readFileSync(join(root, path), 'utf8')));
-  }
 }
 
 await main(async (args) => {

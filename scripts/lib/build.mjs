@@ -16,13 +16,15 @@ const parts = {
       'shared/tsconfig.json',
       'agent/tsconfig.json',
       'tsconfig.base.json',
+      'agent/vite.config.ts',
       'package-lock.json',
     ],
-    output: 'agent/dist/cli/main.js',
+    output: 'agent/bundle/main.js',
     async build() {
       const whole = existsSync(join(root, 'agent', 'dist')) && existsSync(join(root, 'shared', 'dist'));
       // The compiler trusts its build information, which must not count if the output was removed.
-      return (await runTool('tsc', ['-b', ...(whole ? [] : ['--force']), 'shared', 'agent'])).code === 0;
+      const compiled = await runTool('tsc', ['-b', ...(whole ? [] : ['--force']), 'shared', 'agent']);
+      return compiled.code === 0 && (await bundle('agent'));
     },
   },
   dashboard: {
@@ -38,12 +40,14 @@ const parts = {
       'package-lock.json',
     ],
     output: 'dashboard/dist/index.html',
-    async build() {
-      const args = ['build', '--logLevel', 'warn'];
-      return (await runTool('vite', args, { cwd: join(root, 'dashboard') })).code === 0;
-    },
+    build: () => bundle('dashboard'),
   },
 };
+
+async function bundle(workspace) {
+  const { code } = await runTool('vite', ['build', '--logLevel', 'warn'], { cwd: join(root, workspace) });
+  return code === 0;
+}
 
 function addTo(hash, path) {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });

@@ -11,14 +11,17 @@ function resolve(packages, from, name) {
 }
 
 /**
- * All packages that those in `names` need at run time, with their versions in `lock` (a package-lock.json). A nested package, which exists
+ * The packages in `names` and all that they need at run time, with their versions in `lock` (a package-lock.json). A nested package, which exists
  * because another version is at the top, is left to the range of the package that needs it.
  */
 export function lockedClosure(lock, names) {
   const required = {};
   const optional = {};
   const seen = new Set();
-  const todo = names.map((name) => ({ from: '', name, into: required }));
+  const todo = names.map((name) => {
+    const isOptional = lock.packages[`node_modules/${name}`]?.optional ?? false;
+    return { from: '', name, into: isOptional ? optional : required };
+  });
   for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
     const path = resolve(lock.packages, next.from, next.name);
     // A package may be required by one package and optional for another: required wins, in any order.

@@ -32,5 +32,9 @@ export async function buildVersion(numbers: VersionNumbers): Promise<string> {
     text = text.replace(new RegExp(`(export const ${name} = ).*;`), `$1${JSON.stringify(value)};`);
   }
   await writeFile(file, text);
-  return join(build, 'agent', 'bin', 'lockstep.js');
+  // The bundle has the numbers of this version: the other one runs unbundled.
+  const program = join(build, 'agent', 'bin', 'lockstep.js');
+  const start = await readFile(program, 'utf8');
+  await writeFile(program, start.replace('../bundle/main.js', '../dist/cli/main.js'));
+  return program;
 }
