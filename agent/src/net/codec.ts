@@ -28,12 +28,12 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   missing: 9,
   ack: 10,
   heartbeat: 11,
-  'heartbeat-reply': 12,
   leave: 13,
   fork: 14,
   sealed: 15,
   report: 16,
   have: 19,
+  pulse: 20,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

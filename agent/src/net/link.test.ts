@@ -32,6 +32,9 @@ import { openConnection } from './dial.ts';
 import { openNetwork } from './network.ts';
 import { encodeArrived } from './pieces.ts';
 
+/** A small message, which is sent ahead of operations and blocks. */
+const signal = (id: number): PeerMessage => ({ type: 'missing', id, lacks: false, shows: false });
+
 describe('a session', () => {
   test('both sides know the member id of the other', async () => {
     const { b, dialled, accepted } = await openPair();
@@ -132,15 +135,15 @@ describe('a session', () => {
     const { dialled, accepted } = await openPair();
     receive(dialled);
     for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
-    dialled.send({ type: 'heartbeat-reply', id: 1 });
-    dialled.send({ type: 'heartbeat-reply', id: 2 });
+    dialled.send(signal(1));
+    dialled.send(signal(2));
     const { messages } = receive(accepted);
     await until(() => expect(messages.length).toBe(66));
     const blocks = messages.filter((message) => message.type === 'block');
     expect(blocks.map((message) => message.id)).toEqual([...Array(64).keys()]);
-    const at = messages.findIndex((message) => message.type === 'heartbeat-reply');
+    const at = messages.findIndex((message) => message.type === 'missing');
     expect(at).toBeLessThan(32);
-    expect(messages[at + 1]).toEqual({ type: 'heartbeat-reply', id: 2 });
+    expect(messages[at + 1]).toEqual(signal(2));
   });
 
   test('[MB5] operations are overtaken by signals alone, and leave comes after them', async () => {
@@ -149,19 +152,19 @@ describe('a session', () => {
     for (let id = 0; id < 32; id++) dialled.send(operationsOf(id));
     dialled.send(blockOf(0));
     dialled.send({ type: 'pulled', id: 3, total: 32, done: true });
-    dialled.send({ type: 'heartbeat-reply', id: 1 });
+    dialled.send(signal(1));
     dialled.send({ type: 'received', id: 2 });
     dialled.send({ type: 'leave', retire: false });
     const { messages } = receive(accepted);
     await until(() => expect(messages.length).toBe(37));
-    const inLane = messages.filter((message) => message.type !== 'heartbeat-reply' && message.type !== 'received');
+    const inLane = messages.filter((message) => message.type !== 'missing' && message.type !== 'received');
     expect(inLane.map((message) => ('id' in message ? message.id : message.type))).toEqual([
       ...Array(32).keys(),
       3,
       'leave',
       0,
     ]);
-    const at = messages.findIndex((message) => message.type === 'heartbeat-reply');
+    const at = messages.findIndex((message) => message.type === 'missing');
     expect(at).toBeLessThan(16);
     expect(messages[at + 1]).toEqual({ type: 'received', id: 2 });
   });

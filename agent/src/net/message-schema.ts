@@ -68,6 +68,9 @@ const selfReport = z.object({
   latenciesMs: latencies,
 });
 
+/** What a heartbeat and a pulse have in common. */
+const beat = { id, wallMs: z.number(), echo: z.object({ id, heldMs: z.number().min(0) }).optional() };
+
 /** The types of messages whose body is a map of their fields; the other two have a form of their own. */
 export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;
 
@@ -103,8 +106,8 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
   have: z.object({ content: contentId, blocks: blockRanges }),
   ack: z.object({ known: vector, marks, applied }),
-  heartbeat: selfReport.extend({ id, wallMs: z.number() }),
-  'heartbeat-reply': z.object({ id, wallMs: z.number().optional() }),
+  heartbeat: selfReport.extend(beat),
+  pulse: z.object(beat),
   report: z.object({
     member: memberId,
     session: count,

@@ -216,7 +216,7 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
     origin: fc.constantFrom(...origins),
     after: count,
   }) as fc.Arbitrary<PeerMessage>,
-  fc.record({ type: fc.constantFrom('received', 'heartbeat-reply'), id }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('received'), id }) as fc.Arbitrary<PeerMessage>,
   fc.record({
     type: fc.constant('missing'),
     id,
@@ -253,8 +253,11 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
   }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('sealed'), origins: vector }) as fc.Arbitrary<PeerMessage>,
   fc
-    .tuple(selfReport, id, positive)
-    .map(([said, number, wallMs]) => defined({ type: 'heartbeat', ...said, id: number, wallMs }) as PeerMessage),
+    .tuple(optional(selfReport), id, positive, optional(fc.record({ id, heldMs: positive })))
+    .map(
+      ([said, number, wallMs, echo]) =>
+        defined({ type: said ? 'heartbeat' : 'pulse', ...said, id: number, wallMs, echo }) as PeerMessage,
+    ),
   fc
     .record({
       member: fc.constantFrom(...members),

@@ -155,9 +155,8 @@ export class ScriptedPeer {
   #hear(message: PeerMessage): void {
     if (this.#receiver === undefined) return;
     this.heard.push(message);
-    if (message.type === 'heartbeat' && this.beats) {
-      this.say({ type: 'heartbeat-reply', id: message.id, wallMs: this.heartbeat().wallMs });
-      this.say(this.heartbeat());
+    if ((message.type === 'heartbeat' || message.type === 'pulse') && this.beats) {
+      this.say({ ...this.heartbeat(), echo: { id: message.id, heldMs: 0 } });
     }
     this.answer(message);
   }

@@ -20,7 +20,7 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   have: 'signals',
   ack: 'signals',
   heartbeat: 'signals',
-  'heartbeat-reply': 'signals',
+  pulse: 'signals',
   report: 'signals',
   // Sent before any operation that was made after the seal was known.
   sealed: 'signals',

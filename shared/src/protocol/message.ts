@@ -159,12 +159,31 @@ export interface SelfReport {
   readonly latenciesMs: Readonly<Record<MemberId, number>>;
 }
 
-/** The state of the sender, sent every second. */
-export interface HeartbeatMessage extends SelfReport {
+/** The state of the sender, sent every second in which it changed. */
+export interface HeartbeatMessage extends SelfReport, Beat {
   readonly type: 'heartbeat';
+}
+
+/** Sent in place of a heartbeat that would repeat the last one. */
+export interface PulseMessage extends Beat {
+  readonly type: 'pulse';
+}
+
+/** What tells that the sender is alive, and measures the round trip. */
+interface Beat {
   readonly id: number;
   /** The sender's wall clock, milliseconds since the epoch. */
   readonly wallMs: number;
+  /** Answers the receiver's newest heartbeat, unless an earlier heartbeat did. */
+  readonly echo?: HeartbeatEcho | undefined;
+}
+
+/** The answer to a heartbeat, by which its sender measures the round trip. */
+export interface HeartbeatEcho {
+  /** The id of that heartbeat. */
+  readonly id: number;
+  /** The time between its arrival and this answer, in milliseconds. */
+  readonly heldMs: number;
 }
 
 /** What the sender last heard from a third member, with which the receiver has no session. */
@@ -179,13 +198,6 @@ export interface ReportMessage {
   readonly said?: SelfReport | undefined;
   /** How it left in order. */
   readonly gone?: 'stopped' | 'paused' | undefined;
-}
-
-export interface HeartbeatReplyMessage {
-  readonly type: 'heartbeat-reply';
-  readonly id: number;
-  /** The sender's wall clock when it replied, milliseconds since the epoch. Older members do not say it. */
-  readonly wallMs?: number | undefined;
 }
 
 /** The sender leaves: for now, or (`retire`) for good. */
@@ -225,7 +237,7 @@ export type PeerMessage =
   | HaveMessage
   | AckMessage
   | HeartbeatMessage
-  | HeartbeatReplyMessage
+  | PulseMessage
   | ReportMessage
   | LeaveMessage
   | ForkMessage

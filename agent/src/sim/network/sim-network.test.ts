@@ -37,19 +37,19 @@ function heardAt(link: Link): string[] {
   return heard;
 }
 
-const reply = (id: number): PeerMessage => ({ type: 'heartbeat-reply', id });
+const signal = (id: number): PeerMessage => ({ type: 'missing', id, lacks: false, shows: false });
 
 describe('Medium', () => {
   test('carries messages both ways, in the order of sending, including those before start', async () => {
     const { scheduler, here, there } = await connected();
     expect([here.peer, here.dialled, there.peer, there.dialled]).toEqual([bee, true, ant, false]);
-    for (let id = 0; id < 50; id++) here.send(reply(id));
+    for (let id = 0; id < 50; id++) here.send(signal(id));
     await scheduler.run(2_000);
     const heard = heardAt(there);
-    for (let id = 50; id < 100; id++) here.send(reply(id));
+    for (let id = 50; id < 100; id++) here.send(signal(id));
     here.close('enough');
     await scheduler.run(3_000);
-    expect(heard).toEqual([...Array.from({ length: 100 }, (_, id) => `heartbeat-reply ${id}`), 'closed: enough']);
+    expect(heard).toEqual([...Array.from({ length: 100 }, (_, id) => `missing ${id}`), 'closed: enough']);
   });
 
   test('[MB5] signals overtake operations, and both overtake blocks; nothing else is overtaken', async () => {
@@ -60,8 +60,8 @@ describe('Medium', () => {
       const bytes = new Uint8Array(1_000);
       if (id % 3 === 0) here.send({ type: 'block', id, bytes });
       else if (id % 3 === 1) here.send({ type: 'operations', id, carried: [] });
-      else here.send(reply(id));
-      sent.push(`${['block', 'operations', 'heartbeat-reply'][id % 3]} ${id}`);
+      else here.send(signal(id));
+      sent.push(`${['block', 'operations', 'missing'][id % 3]} ${id}`);
     }
     await scheduler.run(scheduler.nowMs + 5_000);
     expect([...heard].sort()).toEqual([...sent].sort());
@@ -102,19 +102,19 @@ describe('Medium', () => {
     const silent = await connected();
     const quiet = heardAt(silent.there);
     silent.medium.cut(ant, bee, 'silent');
-    silent.here.send(reply(1));
+    silent.here.send(signal(1));
     await silent.scheduler.run(5_000);
     expect(quiet).toEqual([]);
     silent.medium.heal(ant, bee);
     await silent.scheduler.run(6_000);
-    expect([['heartbeat-reply 1'], ['closed: reset']]).toContainEqual(quiet);
+    expect([['missing 1'], ['closed: reset']]).toContainEqual(quiet);
   });
 
   test('a crashed member sends nothing; the others notice when its kernel closes its connections, or when it is back', async () => {
     const { scheduler, medium, lives, here, there } = await connected();
     const heard = heardAt(there);
     lives.ant.end();
-    expect(() => here.send(reply(1))).toThrow('crashed');
+    expect(() => here.send(signal(1))).toThrow('crashed');
     medium.down(ant, 'ant:1', false);
     await scheduler.run(5_000);
     expect(heard).toEqual([]);

@@ -71,7 +71,7 @@ export class World implements Surroundings {
         ? (message) => decodeMessage(encodeMessage(message).map((frame) => Buffer.from(frame)))
         : freezeMessage,
       observed: (from, to, message) => {
-        if (message.type === 'heartbeat' || message.type === 'heartbeat-reply') return;
+        if (message.type === 'heartbeat' || message.type === 'pulse') return;
         this.tally.messages += 1;
         this.story.add(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
       },

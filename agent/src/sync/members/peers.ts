@@ -265,6 +265,9 @@ export class Peers {
         peer.heartbeat = message;
         peer.heartbeatMs = this.#context.clock.monotonicMs();
         break;
+      case 'pulse':
+        peer.heartbeatMs = this.#context.clock.monotonicMs();
+        break;
       default:
         break;
     }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 
 test('[MB1] a message that takes long to arrive is no silence; 10 s without a byte are', async () => {
   const bee = new ScriptedPeer('b');
@@ -15,6 +16,43 @@ test('[MB1] a message that takes long to arrive is no silence; 10 s without a by
   expect(await until(() => bee.ends.length > 0, 29_000)).toBe(false);
   expect(await until(() => bee.ends.length > 0, 13_000)).toBe(true);
   expect(bee.ends).toEqual(['nothing was heard from it for 10 s']);
+});
+
+test('[MB22] the round trip is the time until the echo comes, less the time for which the peer held it', async () => {
+  const bee = new ScriptedPeer('b');
+  const { engine, scheduler, until } = openTestMember([bee]);
+  bee.beats = false;
+  bee.answer = (message) => {
+    if (message.type !== 'heartbeat' && message.type !== 'pulse') return;
+    const { id } = message;
+    scheduler.after(400, () => bee.say({ ...bee.heartbeat(), echo: { id, heldMs: 400 } }));
+    scheduler.after(450, () => bee.say({ type: 'pulse', id: 1, wallMs: 0, echo: { id, heldMs: 0 } }));
+    scheduler.after(500, () => bee.say(bee.heartbeat()));
+  };
+  void engine.start();
+  const peer = () => engine.peers.all()[0];
+  expect(await until(() => bee.all('pulse').length > 5, 20_000)).toBe(true);
+  // Each direction takes 1 ms. Of several echoes of one heartbeat the first counts.
+  expect(peer()?.rttMs).toBeCloseTo(2, 0);
+  expect(peer()?.rttPeakMs).toBeLessThan(5);
+  expect(bee.all('pulse').at(-1)?.echo?.heldMs).toBeGreaterThan(400);
+});
+
+test('[MB5] a heartbeat that would repeat the last one is a pulse, until something changes and at least every 5 s', async () => {
+  const bee = new ScriptedPeer('b');
+  const { engine, scheduler, volume, until } = openTestMember([bee]);
+  void engine.start();
+  const heartbeats = () => bee.all('heartbeat');
+  expect(await until(() => heartbeats().length > 1 && bee.all('pulse').length > 20, 60_000)).toBe(true);
+  const beats = bee.heard.filter(({ type }) => type === 'heartbeat' || type === 'pulse').slice(-20);
+  expect(beats.filter(({ type }) => type === 'heartbeat').length).toBeGreaterThanOrEqual(3);
+  expect(beats.filter(({ type }) => type === 'heartbeat').length).toBeLessThanOrEqual(5);
+
+  const files = heartbeats().at(-1)?.files ?? 0;
+  volume.disk.write('new', contentOfText('of this second'));
+  const changedMs = scheduler.nowMs;
+  expect(await until(() => heartbeats().at(-1)?.files === files + 1, 20_000)).toBe(true);
+  expect(scheduler.nowMs - changedMs).toBeLessThan(3_000);
 });
 
 test('[FK8] a digest that differs under equal numbers leads to the comparison of all logs, and a fork is repaired', async () => {

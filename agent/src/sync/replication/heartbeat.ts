@@ -1,16 +1,22 @@
-import type { HeartbeatMessage, HeartbeatReplyMessage, MemberId, MemberState } from '@lockstep/shared';
+import type { HeartbeatMessage, MemberId, MemberState, PulseMessage, SelfReport } from '@lockstep/shared';
 import { downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
 import { ClockFilter } from '../../core/traffic/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
+import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 
 /** Weight of a new round trip in the smoothed one (as in TCP, RFC 6298). */
 const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
+/**
+ * The longest time between two heartbeats to a peer. In between, pulses replace those that would repeat the last one: they cost a third, in
+ * every member for every other one. What changes all the time, such as load and free space, is at most this old.
+ */
+const heartbeatEveryMs = 5_000;
 /** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
 const mismatchesMax = 3;
 
@@ -32,6 +38,10 @@ export class HeartbeatLoop {
   readonly #peers: Peers;
   readonly #vitals: () => Promise<Vitals>;
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
+  /** The newest heartbeat of each peer that was not answered yet, and when it arrived. */
+  readonly #unanswered = new WeakMap<Peer, { readonly id: number; readonly atMs: number }>();
+  /** The state that the last heartbeat of a session told, and when. */
+  readonly #told = new WeakMap<Link, { readonly state: string; readonly atMs: number }>();
   readonly #mismatches = new Map<Peer, number>();
   readonly #clocks = new WeakMap<Peer, ClockFilter>();
   readonly #savedApplied = new Map<Peer, Peer['applied']>();
@@ -58,24 +68,19 @@ export class HeartbeatLoop {
     this.#saveAcks();
   }
 
-  /** Handles a peer's answer to a heartbeat: measures the round trip and compares the clocks. */
-  reply(peer: Peer, { id, wallMs }: HeartbeatReplyMessage): void {
-    const sent = this.#sent.get(id);
-    this.#sent.delete(id);
-    if (sent === undefined || sent.peer !== peer) return;
-    const rttMs = this.#context.clock.monotonicMs() - sent.atMs;
-    peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
-    peer.rttPeakMs = Math.max(peer.rttPeakMs ?? 0, rttMs);
-    if (wallMs !== undefined) this.#checkClock(peer, wallMs, rttMs);
-  }
-
-  /** Handles a peer's heartbeat: compares digests. Returns true once the digests have differed in `mismatchesMax` successive heartbeats. */
-  received(peer: Peer, message: HeartbeatMessage): boolean {
-    const { journal, problems, log } = this.#context;
+  /**
+   * Handles a peer's heartbeat, or the pulse that repeats it: measures the round trip and compares clocks and digests. Returns true once the digests have differed in
+   * `mismatchesMax` successive heartbeats.
+   */
+  received(peer: Peer, message: HeartbeatMessage | PulseMessage): boolean {
+    const { clock, journal, problems, log } = this.#context;
+    this.#unanswered.set(peer, { id: message.id, atMs: clock.monotonicMs() });
+    this.#measure(peer, message);
+    const { heartbeat } = peer;
     const member = this.#peers.nameOf(peer.id);
-    const comparable = compareVectors(message.known, journal.known()) === 'equal';
-    if (!comparable) return false;
-    if (message.digest === journal.digest()) {
+    const isComparable = heartbeat !== undefined && compareVectors(heartbeat.known, journal.known()) === 'equal';
+    if (!isComparable) return false;
+    if (heartbeat.digest === journal.digest()) {
       this.#mismatches.delete(peer);
       problems.clear('digest-mismatch', { member });
       return false;
@@ -94,7 +99,7 @@ export class HeartbeatLoop {
     return true;
   }
 
-  /** Sends one heartbeat now, to all peers or only to one. */
+  /** Sends one heartbeat now, to all peers or only to one: a pulse to those to which it would repeat the last one. */
   async send(only?: Peer): Promise<void> {
     const { clock, journal, problems, self } = this.#context;
     const vitals = await this.#vitals();
@@ -104,9 +109,7 @@ export class HeartbeatLoop {
     for (const peer of this.#peers.ready()) {
       if (peer.rttMs !== undefined) latenciesMs[peer.id] = Math.round(peer.rttMs * 100) / 100;
     }
-    const common = {
-      type: 'heartbeat',
-      wallMs: clock.wallMs(),
+    const report = {
       ...vitals,
       known: journal.known(),
       marks: journal.marks(),
@@ -119,12 +122,39 @@ export class HeartbeatLoop {
       trouble: problems.worst()?.code,
       webhook: self.webhook,
       latenciesMs,
-    } as const;
+    };
+    const state = stateOf(report);
     for (const peer of only ? [only] : this.#peers.ready()) {
       const id = ++this.#id;
-      this.#sent.set(id, { peer, atMs: clock.monotonicMs() });
-      peer.link?.send({ ...common, id });
+      const nowMs = clock.monotonicMs();
+      const asked = this.#unanswered.get(peer);
+      this.#unanswered.delete(peer);
+      this.#sent.set(id, { peer, atMs: nowMs });
+      const echo = asked && { id: asked.id, heldMs: nowMs - asked.atMs };
+      const beat = { id, wallMs: clock.wallMs(), echo };
+      if (peer.link === undefined) continue;
+      const told = this.#told.get(peer.link);
+      if (told?.state === state && nowMs - told.atMs < heartbeatEveryMs) peer.link.send({ type: 'pulse', ...beat });
+      else {
+        this.#told.set(peer.link, { state, atMs: nowMs });
+        peer.link.send({ type: 'heartbeat', ...report, ...beat });
+      }
     }
+  }
+
+  /**
+   * Measures the round trip by the answer in a peer's heartbeat, as NTP does: the time since the question, less the time for which the peer
+   * held the answer. So an answer needs no message of its own.
+   */
+  #measure(peer: Peer, { echo, wallMs }: HeartbeatMessage | PulseMessage): void {
+    const sent = echo && this.#sent.get(echo.id);
+    if (echo === undefined || sent?.peer !== peer) return;
+    this.#sent.delete(echo.id);
+    // Both clocks run at slightly different speeds, so that the difference may be below zero on a fast link.
+    const rttMs = Math.max(0, this.#context.clock.monotonicMs() - sent.atMs - echo.heldMs);
+    peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
+    peer.rttPeakMs = Math.max(peer.rttPeakMs ?? 0, rttMs);
+    this.#checkClock(peer, wallMs, rttMs);
   }
 
   #greet(member: MemberId): void {
@@ -198,4 +228,12 @@ export class HeartbeatLoop {
       problems.set('clock-skew', { member }, detail);
     }
   }
+}
+
+/** The part of a report whose changes are told in the same second, as a text to compare. */
+function stateOf({ load, freeBytes, latenciesMs, ...others }: SelfReport): string {
+  // Which members it reaches, not how fast.
+  return JSON.stringify([others, Object.keys(latenciesMs)], (_, value) =>
+    value instanceof Uint8Array ? Array.from(value) : value,
+  );
 }

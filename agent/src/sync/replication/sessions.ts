@@ -151,7 +151,7 @@ export class Sessions {
       if (session === undefined) this.#continueRepair(peer);
     }
     if (session === undefined) {
-      if (message.type === 'heartbeat') this.#endOverdueRepair(peer);
+      if (message.type === 'heartbeat' || message.type === 'pulse') this.#endOverdueRepair(peer);
       return;
     }
     if (peer.forked !== undefined) {
@@ -194,12 +194,9 @@ export class Sessions {
         this.#context.facts.acknowledged.publish();
         return;
       case 'heartbeat':
-        peer.link?.send({ type: 'heartbeat-reply', id: message.id, wallMs: this.#context.clock.wallMs() });
+      case 'pulse':
         if (heartbeat.received(peer, message)) forks.compareAll(peer);
         this.#loops.peers.refreshStates();
-        return;
-      case 'heartbeat-reply':
-        heartbeat.reply(peer, message);
         return;
       case 'report':
         reports.received(peer, message);
