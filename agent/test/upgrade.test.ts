@@ -32,7 +32,12 @@ test('[UP1] members of two versions with a common protocol replicate, and doctor
 });
 
 test('[UP2] a version that does not speak this protocol any more is refused, and both sides say which machine to upgrade', async () => {
-  const program = await buildVersion({ SOFTWARE_VERSION: '2.0.0', PROTOCOL_VERSION: 9, PROTOCOL_VERSION_MIN: 9 });
+  const later = PROTOCOL_VERSION + 1;
+  const program = await buildVersion({
+    SOFTWARE_VERSION: '2.0.0',
+    PROTOCOL_VERSION: later,
+    PROTOCOL_VERSION_MIN: later,
+  });
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await writeFile(ant.path('before'), 'all have it');
