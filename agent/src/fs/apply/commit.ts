@@ -1,33 +1,29 @@
-import { type ContentId, isStatePath, nameOf, parentOf } from '@lockstep/shared';
+import { type ContentId, isStatePath, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
-import type { Action, ActionRequest, ActionResult, Expected } from '../../sync/ports/folder.ts';
+import type { Action, ActionRequest, ActionResult } from '../../sync/ports/folder.ts';
 import { Descent } from '../descent.ts';
 import {
   fingerprintOf,
   hasContentOf,
-  hasFingerprint,
   isRacyAfterPlacing,
   isWrittenAs,
   lstatIfThere,
   mtimeUsOf,
 } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { MountCheck } from '../mounts/mount-check.ts';
-import { errorCodeOf, mountChanged, problemOf, reserved, sameName } from '../path-problem.ts';
+import { errorCodeOf, problemOf, reserved } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
 import { namesBelow } from '../read/list-directory.ts';
-import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import { permissionsOf } from './file-times.ts';
 import type { AddedVersion } from './history.ts';
-import { obstacleAt, obstacleIn } from './obstacle.ts';
+import { Placing } from './placing.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
-import { isWrittenUnseen, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
+import { changed, checkTarget, isOneInode, isSameEntry, parentOpen, refusalAt, type Target } from './target.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
-
-const changed: ActionResult = { result: 'changed' };
 
 /** The result of one action, the directories to sync before it counts as done, and the content that it added to history. */
 export interface Committed {
@@ -35,16 +31,6 @@ export interface Committed {
   /** Directories of the folder. */
   readonly changedIn: readonly string[];
   readonly added?: AddedVersion | undefined;
-}
-
-/** A path of an action. */
-interface Target {
-  readonly path: string;
-  /** See `Descent.entry`: the descent goes to no other directory before the action is over. */
-  readonly entry: string;
-  /** As of the last check. */
-  readonly stats: EntryStats | undefined;
-  readonly descent: Descent;
 }
 
 /**
@@ -58,12 +44,14 @@ export class Commit {
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   #touched: string[] = [];
-  #added: AddedVersion | undefined;
+  /** Of the present action. */
+  #placing: Placing;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
     this.#places = places;
     this.#system = places.system;
     this.#fault = fault;
+    this.#placing = new Placing(places, fault);
     this.#descents = [new Descent(places), new Descent(places)];
   }
 
@@ -74,9 +62,9 @@ export class Commit {
   run(request: ActionRequest, staged: StageOutcome): Committed {
     if (staged !== undefined && !isStaged(staged)) return { result: staged, changedIn: [] };
     this.#touched = [];
-    this.#added = undefined;
+    this.#placing = new Placing(this.#places, this.#fault);
     const result = this.#attempt(request, staged);
-    return { result, changedIn: this.#touched, added: this.#added };
+    return { result, changedIn: this.#touched, added: this.#placing.added };
   }
 
   #attempt(request: ActionRequest, staged: StagedEntry | undefined): ActionResult {
@@ -89,14 +77,9 @@ export class Commit {
       this.#fault?.('check');
       const targets: Target[] = [];
       for (const [index, path] of paths.entries()) {
-        const descent = this.#descents[index === 0 ? 0 : 1];
-        descent.renew();
-        const entry = descent.entry(path);
-        const stats = entry === undefined ? undefined : lstatIfThere(this.#system, entry);
-        const mount = new MountCheck(this.#places, descent).changed(path, stats);
-        // A changed mount at or above the path: an entry below it would not be on its own disk.
-        if (mount !== undefined) return { result: 'problem', ...mountChanged(mount) };
-        if (entry !== undefined) targets.push({ path, entry, stats, descent });
+        const checked = checkTarget(this.#places, this.#descents[index === 0 ? 0 : 1], path);
+        if (checked !== undefined && 'result' in checked) return checked;
+        if (checked !== undefined) targets.push(checked);
       }
       // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
@@ -145,18 +128,18 @@ export class Commit {
     keep: ContentId | undefined,
   ): ActionResult {
     const { expected } = action;
-    const refused = this.#refusal(target, expected);
+    const refused = refusalAt(this.#places, target, expected);
     if (refused !== undefined) return refused;
     const { entry } = target;
-    if (expected === 'absent') this.#placeAsNew(staged.temporary, entry);
+    if (expected === 'absent') this.#placing.placeAsNew(staged.temporary, entry);
     else if (isDirectoryMode(expected.mode)) {
       // No system call exchanges a directory for a file: the name is free for a moment. Only an empty directory can be removed.
       this.#fault?.('remove');
-      const obstructed = this.#removeDirectory(target);
+      const obstructed = this.#placing.removeDirectory(target);
       if (obstructed !== undefined) return obstructed;
-      this.#placeAsNew(staged.temporary, entry);
-    } else if (!this.#replace(staged.temporary, entry, expected, keep)) {
-      this.#saveEdit(staged, entry, action.do === 'write' ? action.content : undefined);
+      this.#placing.placeAsNew(staged.temporary, entry);
+    } else if (!this.#placing.replace(staged.temporary, entry, expected, keep)) {
+      this.#placing.saveEdit(staged, entry, action.do === 'write' ? action.content : undefined);
       return changed;
     }
     this.#touch(target);
@@ -166,80 +149,27 @@ export class Commit {
       : changedSince(staged.fingerprint);
   }
 
-  /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
-  #saveEdit({ temporary, fingerprint }: StagedEntry, target: string, content: ContentId | undefined): void {
-    const stats = lstatIfThere(this.#system, temporary);
-    if (stats === undefined) return;
-    const isWritten = content !== undefined && isWrittenUnseen(this.#places, temporary, stats, content);
-    if (isWritten || !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
-  }
-
-  /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */
-  #removeDirectory({ path, entry }: Target): ActionResult | undefined {
-    try {
-      this.#system.rmdir(entry);
-      return undefined;
-    } catch (error) {
-      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleIn(this.#places, path) : undefined;
-      if (obstacle === undefined) throw error;
-      return { result: 'problem', ...obstacle };
-    }
-  }
-
-  /** Uses link(2), which fails if an entry appeared at `target` since the check. rename(2) would replace that entry. */
-  #placeAsNew(source: string, target: string): void {
-    this.#fault?.('rename');
-    if (linkIfPermitted(this.#system, source, target)) {
-      this.#system.unlink(source);
-      return;
-    }
-    if (lstatIfThere(this.#system, target) !== undefined)
-      throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
-    this.#system.rename(source, target);
-  }
-
-  /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
-  #replace(source: string, target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
-    this.#fault?.('keep');
-    const replaced = ReplacedVersion.hold(this.#places, target, expected, keep);
-    if (replaced === undefined) return false;
-    this.#fault?.('rename');
-    try {
-      this.#system.rename(source, target);
-    } catch (error) {
-      replaced.release();
-      throw error;
-    }
-    if (!replaced.isUnchanged()) {
-      replaced.putBack(source, target);
-      return false;
-    }
-    replaced.release();
-    this.#added = replaced.added;
-    return true;
-  }
-
   #rename(action: ActionOf<'rename'>, from: Target, to: Target, keep: ContentId | undefined): ActionResult {
     const { expected } = action;
-    const refusedFrom = this.#refusal(from, action.expectedFrom);
+    const refusedFrom = refusalAt(this.#places, from, action.expectedFrom);
     if (refusedFrom !== undefined) return refusedFrom;
     const [source, target] = [from.entry, to.entry];
-    if (expected === 'absent' && this.#isSameEntry(from, to)) {
+    if (expected === 'absent' && isSameEntry(this.#system, from, to)) {
       const aside = temporaryPath(this.#places);
       this.#system.rename(source, aside);
       this.#fault?.('rename');
-      this.#placeAsNew(aside, target);
+      this.#placing.placeAsNew(aside, target);
     } else {
-      const refusedTo = this.#refusal(to, expected);
+      const refusedTo = refusalAt(this.#places, to, expected);
       if (refusedTo !== undefined) return refusedTo;
       if (isOneInode(from, to)) {
         // Both are its names: rename(2) would do nothing.
         this.#fault?.('remove');
         this.#system.unlink(source);
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
-        if (!this.#replace(source, target, expected, keep)) return changed;
+        if (!this.#placing.replace(source, target, expected, keep)) return changed;
       } else {
-        const obstructed = expected === 'absent' ? undefined : this.#removeDirectory(to);
+        const obstructed = expected === 'absent' ? undefined : this.#placing.removeDirectory(to);
         if (obstructed !== undefined) return obstructed;
         this.#fault?.('rename');
         this.#system.rename(source, target);
@@ -251,13 +181,8 @@ export class Commit {
     return this.#finish(target, action.expectedFrom, action) ?? changedSince(action.expectedFrom);
   }
 
-  /** True if `target` is only another spelling of `source`, on a file system that folds case. */
-  #isSameEntry(source: Target, target: Target): boolean {
-    return isOneInode(source, target) && !this.#system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
-  }
-
   #renameDirectory(action: ActionOf<'rename-directory'>, from: Target, to: Target): ActionResult {
-    const refused = this.#refusal(from, action.expectedFrom) ?? this.#refusal(to, 'absent');
+    const refused = refusalAt(this.#places, from, action.expectedFrom) ?? refusalAt(this.#places, to, 'absent');
     if (refused !== undefined) return refused;
     const found = namesBelow(this.#places, action.from);
     if (found === undefined || found.size !== action.names.length) return changed;
@@ -274,13 +199,13 @@ export class Commit {
   }
 
   #mkdir({ expected, mode }: ActionOf<'mkdir'>, target: Target, keep: ContentId | undefined): ActionResult {
-    const refused = this.#refusal(target, expected);
+    const refused = refusalAt(this.#places, target, expected);
     if (refused !== undefined) return refused;
     const { entry } = target;
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
       return this.#finish(entry, expected, { mode }) ?? changed;
     }
-    const taken = expected === 'absent' ? undefined : this.#take(entry, expected, keep);
+    const taken = expected === 'absent' ? undefined : this.#placing.take(entry, expected, keep);
     if (expected !== 'absent' && taken === undefined) return changed;
     this.#fault?.('rename');
     try {
@@ -298,27 +223,20 @@ export class Commit {
   }
 
   #attr(action: ActionOf<'attr'>, target: Target): ActionResult {
-    const refused = this.#refusal(target, action.expected);
+    const refused = refusalAt(this.#places, target, action.expected);
     if (refused !== undefined) return refused;
     this.#fault?.('attributes');
     return this.#finish(target.entry, action.expected, action) ?? changed;
   }
 
   #unlink({ expected }: ActionOf<'unlink'>, target: Target, keep: ContentId | undefined): ActionResult {
-    const refused = this.#refusal(target, expected);
+    const refused = refusalAt(this.#places, target, expected);
     if (refused !== undefined) return refused;
-    const taken = isDirectoryMode(expected.mode) ? undefined : this.#take(target.entry, expected, keep);
+    const taken = isDirectoryMode(expected.mode) ? undefined : this.#placing.take(target.entry, expected, keep);
     if (taken === undefined) return changed;
     taken.drop();
     this.#touch(target);
     return { result: 'done' };
-  }
-
-  #take(target: string, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
-    this.#fault?.('remove');
-    const taken = TakenVersion.take(this.#places, target, expected, keep);
-    this.#added = taken?.added;
-    return taken;
   }
 
   #rmdir(target: Target): ActionResult {
@@ -330,16 +248,6 @@ export class Commit {
     this.#system.rmdir(target.entry);
     this.#touch(target);
     return { result: 'done' };
-  }
-
-  /** The reason to refuse the action: the entry is not the expected one. Undefined if it is. */
-  #refusal({ path, stats, descent }: Target, expected: Expected): ActionResult | undefined {
-    if (stats === undefined) return expected === 'absent' ? undefined : changed;
-    if (isState(this.#places, stats)) return { result: 'problem', ...reserved(path) };
-    if (!descent.isSpelledSo(path)) return expected === 'absent' ? { result: 'problem', ...sameName(path) } : changed;
-    if (expected !== 'absent' && hasFingerprint(stats, expected)) return undefined;
-    const obstacle = obstacleAt(this.#places, descent, path);
-    return obstacle === undefined ? changed : { result: 'problem', ...obstacle };
   }
 
   /** Sets the attributes of an entry that stays. Undefined if it differs otherwise: a user changed it at this moment. */
@@ -364,11 +272,6 @@ export class Commit {
   }
 }
 
-/** True if both paths are names of one inode. Disks inside the folder have the same inode numbers. */
-function isOneInode({ stats: a }: Target, { stats: b }: Target): boolean {
-  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
-}
-
 /** The new entry was changed or replaced since: a user's edit, which the next observation finds. */
 function changedSince(fingerprint: Fingerprint): ActionResult {
   return { result: 'done', fingerprint, racy: true };
@@ -376,11 +279,4 @@ function changedSince(fingerprint: Fingerprint): ActionResult {
 
 function pathsOf(action: Action): readonly string[] {
   return action.do === 'rename' || action.do === 'rename-directory' ? [action.from, action.to] : [action.path];
-}
-
-/** The parent directory of a target. The folder itself is left out: its user made it read-only so that nothing is written there. */
-function parentOpen({ path, descent }: Target): readonly OpenDirectory[] {
-  const parent = parentOf(path);
-  const opened = parent === '' ? undefined : descent.directory(parent);
-  return opened === undefined ? [] : [opened];
 }

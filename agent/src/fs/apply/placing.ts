@@ -1,0 +1,89 @@
+import type { ContentId } from '@lockstep/shared';
+import type { Fingerprint } from '../../core/entry.ts';
+import type { ActionResult } from '../../sync/ports/folder.ts';
+import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import type { FaultPoint } from '../fault-point.ts';
+import { errorCodeOf } from '../path-problem.ts';
+import type { Places } from '../places.ts';
+import type { SystemCalls } from '../system-calls.ts';
+import type { AddedVersion } from './history.ts';
+import { obstacleIn } from './obstacle.ts';
+import { isWrittenUnseen, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+import type { StagedEntry } from './staging.ts';
+import type { Target } from './target.ts';
+
+/** Gives an entry its name, and takes the name from the entry that had it. No call loses an entry that a user made since the check. */
+export class Placing {
+  /** The version that was added to history. */
+  added: AddedVersion | undefined;
+  readonly #places: Places;
+  readonly #system: SystemCalls;
+  readonly #fault: FaultPoint | undefined;
+
+  constructor(places: Places, fault: FaultPoint | undefined) {
+    this.#places = places;
+    this.#system = places.system;
+    this.#fault = fault;
+  }
+
+  /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
+  saveEdit({ temporary, fingerprint }: StagedEntry, target: string, content: ContentId | undefined): void {
+    const stats = lstatIfThere(this.#system, temporary);
+    if (stats === undefined) return;
+    const isWritten = content !== undefined && isWrittenUnseen(this.#places, temporary, stats, content);
+    if (isWritten || !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
+  }
+
+  /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */
+  removeDirectory({ path, entry }: Target): ActionResult | undefined {
+    try {
+      this.#system.rmdir(entry);
+      return undefined;
+    } catch (error) {
+      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleIn(this.#places, path) : undefined;
+      if (obstacle === undefined) throw error;
+      return { result: 'problem', ...obstacle };
+    }
+  }
+
+  /** Uses link(2), which fails if an entry appeared at `target` since the check. rename(2) would replace that entry. */
+  placeAsNew(source: string, target: string): void {
+    this.#fault?.('rename');
+    if (linkIfPermitted(this.#system, source, target)) {
+      this.#system.unlink(source);
+      return;
+    }
+    if (lstatIfThere(this.#system, target) !== undefined)
+      throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
+    this.#system.rename(source, target);
+  }
+
+  /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
+  replace(source: string, target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
+    this.#fault?.('keep');
+    const replaced = ReplacedVersion.hold(this.#places, target, expected, keep);
+    if (replaced === undefined) return false;
+    this.#fault?.('rename');
+    try {
+      this.#system.rename(source, target);
+    } catch (error) {
+      replaced.release();
+      throw error;
+    }
+    if (!replaced.isUnchanged()) {
+      replaced.putBack(source, target);
+      return false;
+    }
+    replaced.release();
+    this.added = replaced.added;
+    return true;
+  }
+
+  /** Takes the file at `target` away; it goes to history. Undefined if it was not the expected one. */
+  take(target: string, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
+    this.#fault?.('remove');
+    const taken = TakenVersion.take(this.#places, target, expected, keep);
+    this.added = taken?.added;
+    return taken;
+  }
+}
