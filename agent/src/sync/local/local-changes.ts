@@ -1,10 +1,10 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
 import { type DirtyPath, Settle } from '../../core/settle.ts';
+import { detectChanges } from '../detection/change-detector.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Observation, WatchHint } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import { detectChanges } from './change-detector.ts';
 import { type AwaitedPaths, PathWaits } from './path-waits.ts';
 import { ScanQueue } from './scan-queue.ts';
 import { WatchBarrier } from './watch-barrier.ts';

@@ -2,7 +2,7 @@ import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { LocalChanges } from './local-changes.ts';
+import { LocalChanges } from '../local/local-changes.ts';
 
 const size = 3_000_000;
 const bee = 'bee' as OriginId;
