@@ -1,4 +1,4 @@
-import { directoryRenameEntriesMax, type Operation } from '@lockstep/shared';
+import { directoryRenameEntriesMax, isLive, type Operation } from '@lockstep/shared';
 import {
   type DiskEntry,
   type Fingerprint,
@@ -12,7 +12,7 @@ import type { Observation } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 
 /** The source of a rename: the row of the old path, and whether that path is empty now. */
-export interface RenamedFrom {
+interface RenamedFrom {
   readonly row: DiskEntry;
   readonly operation: Operation;
   readonly vanished: boolean;
@@ -22,10 +22,39 @@ export interface RenamedFrom {
 export type ExistingEntry = Observation & { readonly fingerprint: Fingerprint };
 
 /**
+ * The drafts of the rename by which an entry came to its path; undefined if it is no rename. `own`: the row of the path itself.
+ * `isDrafted`: whether there already is another draft of a path.
+ */
+export async function detectRename(
+  context: Context,
+  existing: ExistingEntry,
+  own: DiskEntry | undefined,
+  isDrafted: (path: string) => boolean,
+): Promise<readonly Draft[] | undefined> {
+  const { path, fingerprint } = existing;
+  const source = await findRenameSource(context, existing, own);
+  if (source === undefined || (source.vanished && isDrafted(source.row.path))) return undefined;
+  if (isOwnRename(context, path, source.row.path)) return undefined;
+  const isDirectory = isDirectoryMode(fingerprint.mode);
+  if (isDirectory && !source.vanished) return undefined;
+  const drafts = isDirectory
+    ? await draftDirectoryRename(context, path, fingerprint, source)
+    : draftRename(context, existing, source);
+  return drafts?.some((draft) => isDrafted(draft.path)) ? undefined : drafts;
+}
+
+/** True if the agent executed this rename and was killed before it recorded it: the disk shows the head, which is adopted. */
+function isOwnRename({ journal }: Context, path: string, from: string): boolean {
+  const [head] = journal.heads(path);
+  const [gone] = journal.heads(from);
+  return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
+}
+
+/**
  * Finds the old path of an entry by its inode and its content. Undefined if the entry is new, or if the old path still has it (a
  * hard link). `own`: the row of the path itself.
  */
-export async function findRenameSource(
+async function findRenameSource(
   context: Context,
   existing: ExistingEntry,
   own: DiskEntry | undefined,
@@ -89,7 +118,7 @@ function holdsTheSame(row: DiskEntry, operation: Operation, existing: ExistingEn
  * Drafts of the rename of a directory with all its entries: first the new tree, parents first, then the deletes of the old one,
  * children first. `span` of the first lets a receiver wait for all of them. Undefined if it is too large or cannot be listed whole.
  */
-export async function draftDirectoryRename(
+async function draftDirectoryRename(
   context: Context,
   path: string,
   fingerprint: Fingerprint,
@@ -142,7 +171,7 @@ export async function draftDirectoryRename(
 }
 
 /** Drafts of the rename of one file or link: the new name, and the delete of the old one if that path is empty now. */
-export function draftRename(context: Context, existing: ExistingEntry, source: RenamedFrom): readonly Draft[] {
+function draftRename(context: Context, existing: ExistingEntry, source: RenamedFrom): readonly Draft[] {
   const { path, fingerprint } = existing;
   // A large file has not been read; it was matched by its time, which is therefore that of the operation.
   const mtimeUs = 'mtimeUs' in existing ? existing.mtimeUs : source.operation.mtimeUs;
