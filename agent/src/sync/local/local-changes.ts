@@ -4,7 +4,9 @@ import { detectChanges } from '../detection/change-detector.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Observation, WatchHint } from '../ports/folder.ts';
+import { Interval } from '../scheduling/interval.ts';
 import type { Context } from '../state/context.ts';
+import { LargeFiles } from './large-files.ts';
 import { type AwaitedPaths, PathWaits } from './path-waits.ts';
 import { ScanQueue } from './scan-queue.ts';
 import { WatchBarrier } from './watch-barrier.ts';
@@ -12,8 +14,6 @@ import { WatchBarrier } from './watch-barrier.ts';
 const folderRetryMs = 1_000;
 /** Interval of scans of directories that cannot be watched or listed. */
 const unseenScanMs = 5_000;
-/** Node timers are limited to 24 days; a longer one would fire at once. */
-const timerMsMax = 24 * 86_400_000;
 /** How often a wait starts over because an entry was moved under it. */
 const followedMax = 5;
 
@@ -24,29 +24,26 @@ const followedMax = 5;
 export class LocalChanges {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
-  #scanIntervalMs: number;
-  /** Begins the present interval between scans of the whole folder again; undefined before the first scan is done. */
-  #restartInterval: (() => void) | undefined;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
   readonly #barrier: WatchBarrier;
-  /** Large files that are read, or wait to be read, outside the lock, one at a time. */
-  readonly #reading = new Map<string, DirtyPath>();
+  readonly #largeFiles: LargeFiles;
+  /** Scans the whole folder, once the first scan is done. */
+  readonly #rescans: Interval;
+  /** Scans directories that cannot be watched or listed. */
+  readonly #unseenScans: Interval;
   /** Detections under way, by number. Their paths are in no other list. */
   readonly #detections = new Map<number, readonly DirtyPath[]>();
   #detectionsBegun = 0;
   readonly #awaited = new PathWaits();
   /** The paths that the start waits for, except those with a problem: one unreadable file must not keep a member from becoming active. */
   #startWaitsFor: AwaitedPaths | undefined;
-  readonly #timers = new Set<Timer>();
   #wake: Timer | undefined;
-  #readingNow = false;
   #stopped = false;
 
   constructor(context: Context, operationWriter: OperationWriter, scanIntervalMs = rescanIntervalMs) {
     this.#context = context;
     this.#operationWriter = operationWriter;
-    this.#scanIntervalMs = scanIntervalMs;
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
       scanned: () => context.facts.scanned.publish(),
@@ -58,6 +55,13 @@ export class LocalChanges {
       unseen: () => this.#unseen(),
       advanced: () => this.#confirmVanished(),
     });
+    this.#largeFiles = new LargeFiles(context, {
+      read: (unsettled, seen) => this.#detect([unsettled], new Map([[unsettled.path, seen]])),
+      changed: (path) => this.#readAgain(path),
+      failed: (unsettled, error) => this.#failed([unsettled], error),
+    });
+    this.#rescans = new Interval(context.clock, scanIntervalMs, () => this.scan('', true));
+    this.#unseenScans = new Interval(context.clock, unseenScanMs, () => this.#scanUnseen());
     context.facts.doubted.on((path) => this.mark(path));
     context.facts.unscanned.on((directory) => this.scan(directory, true));
     context.facts.revealed.on(() => this.scan('', true));
@@ -71,31 +75,23 @@ export class LocalChanges {
     await this.#startWaitsFor.empty;
     this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
-    this.#restartInterval = this.#every(
-      () => this.#scanIntervalMs,
-      () => this.scan('', true),
-    );
-    this.#every(
-      () => unseenScanMs,
-      () => {
-        this.#scanUnwatched();
-        for (const directory of this.unread('')) this.scan(directory, true);
-      },
-    );
+    if (this.#stopped) return;
+    this.#rescans.start();
+    this.#unseenScans.start();
   }
 
   /** Scans the whole folder at this interval from now on. */
   scanEvery(intervalMs: number): void {
-    if (intervalMs === this.#scanIntervalMs) return;
-    this.#scanIntervalMs = intervalMs;
-    this.#restartInterval?.();
+    this.#rescans.every(intervalMs);
   }
 
   stop(): void {
     this.#stopped = true;
     this.#scans.stop();
     this.#wake?.cancel();
-    for (const timer of this.#timers) timer.cancel();
+    this.#rescans.stop();
+    this.#unseenScans.stop();
+    this.#largeFiles.stop();
   }
 
   /** The entry at `path` may have changed. */
@@ -137,12 +133,12 @@ export class LocalChanges {
 
   /** True while the path waits for a detection or is read. */
   isOpen(path: string): boolean {
-    return this.#settle.has(path) || this.#reading.has(path);
+    return this.#settle.has(path) || this.#largeFiles.has(path);
   }
 
   /** Number of paths that changed, or may have changed, and are not journaled yet. */
   get unsettled(): number {
-    return this.#settle.size + this.#reading.size + [...this.#detections.values()].flat().length;
+    return this.#settle.size + this.#largeFiles.size + [...this.#detections.values()].flat().length;
   }
 
   /**
@@ -181,7 +177,7 @@ export class LocalChanges {
    */
   #openPaths(): Map<string, number> {
     const open = new Map<string, number>();
-    for (const path of this.#reading.keys()) open.set(path, this.#detectionsBegun + 1);
+    for (const path of this.#largeFiles.paths()) open.set(path, this.#detectionsBegun + 1);
     for (const [detection, paths] of this.#detections) for (const { path } of paths) open.set(path, detection);
     for (const path of this.#settle.paths()) open.set(path, this.#detectionsBegun + 1);
     return open;
@@ -201,20 +197,14 @@ export class LocalChanges {
     this.#schedule();
   }
 
-  #scanUnwatched(): void {
+  #scanUnseen(): void {
     const { folder, problems } = this.#context;
     const directories = folder.unwatched();
     for (const { path } of directories) this.scan(path, false);
     const beyond = directories.filter(({ closed }) => !closed).length;
     if (beyond === 0) problems.clear('watch-limit');
-    else {
-      const which = beyond === 1 ? '1 directory' : `${beyond} directories`;
-      const detail =
-        `${which} cannot be watched: a limit of the system is reached. Instead, a scan finds changes there every ` +
-        `${unseenScanMs / 1000} s. On Linux raise fs.inotify.max_user_watches or max_user_instances ` +
-        '(sysctl; lockstep doctor says which) to have changes noticed at once.';
-      problems.set('watch-limit', {}, detail);
-    }
+    else problems.set('watch-limit', {}, watchLimitDetail(beyond));
+    for (const directory of this.unread('')) this.scan(directory, true);
   }
 
   #hinted(hints: readonly WatchHint[]): void {
@@ -275,7 +265,7 @@ export class LocalChanges {
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
-      for (const unsettled of result.large) this.#read(unsettled);
+      for (const unsettled of result.large) this.#largeFiles.add(unsettled);
       if (result.lostSight) this.#barrier.lostSight();
       for (const { path } of batch) if (!result.unread.has(path)) this.#barrier.examined(path, number);
       if (result.vanished) this.#barrier.request();
@@ -290,58 +280,20 @@ export class LocalChanges {
     }
   }
 
-  #read(unsettled: DirtyPath): void {
-    this.#reading.set(unsettled.path, unsettled);
-    if (this.#readingNow) return;
-    this.#readingNow = true;
-    this.#readAll()
-      .catch((error: unknown) => this.#context.log.error({ error: String(error) }, 'reading a large file failed'))
-      .finally(() => {
-        this.#readingNow = false;
-      });
+  /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
+  #readAgain(path: string): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    this.#settle.defer(path, nowMs, nowMs, nowMs);
+    this.#schedule();
   }
+}
 
-  /** Reads large files one after another without the lock, then journals each one if it is unchanged since. */
-  async #readAll(): Promise<void> {
-    for (const [path, unsettled] of this.#reading) {
-      if (this.#stopped) return;
-      const { folder, clock, lastBoot } = this.#context;
-      try {
-        const [seen] = await folder.observe([{ path, hashLarge: true, tail: lastBoot.wasCutOff }]);
-        this.#reading.delete(path);
-        if (seen?.state === 'file') await this.#detect([unsettled], new Map([[path, seen]]));
-        else {
-          // The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause.
-          const nowMs = clock.monotonicMs();
-          this.#settle.defer(path, nowMs, nowMs, nowMs);
-          this.#schedule();
-        }
-      } catch (error) {
-        this.#reading.delete(path);
-        this.#failed([unsettled], error);
-      }
-    }
-  }
-
-  /** Runs `run` at intervals until the stop. Returns a function that begins the present interval again. */
-  #every(intervalMs: () => number, run: () => void): () => void {
-    const { clock } = this.#context;
-    let timer: Timer;
-    const arm = (): void => {
-      timer = clock.after(Math.min(intervalMs(), timerMsMax), () => {
-        this.#timers.delete(timer);
-        if (this.#stopped) return;
-        run();
-        arm();
-      });
-      this.#timers.add(timer);
-    };
-    arm();
-    return () => {
-      if (this.#stopped) return;
-      timer.cancel();
-      this.#timers.delete(timer);
-      arm();
-    };
-  }
+/** The detail of the problem that so many directories cannot be watched. */
+function watchLimitDetail(directories: number): string {
+  const which = directories === 1 ? '1 directory' : `${directories} directories`;
+  return (
+    `${which} cannot be watched: a limit of the system is reached. Instead, a scan finds changes there every ` +
+    `${unseenScanMs / 1000} s. On Linux raise fs.inotify.max_user_watches or max_user_instances ` +
+    '(sysctl; lockstep doctor says which) to have changes noticed at once.'
+  );
 }
