@@ -1,37 +1,16 @@
-import {
-  type ContentId,
-  dotKey,
-  entryType,
-  isLive,
-  type MemberId,
-  memberOf,
-  type Operation,
-  type OriginId,
-  parentOf,
-} from '@lockstep/shared';
-import { conflictPath } from '../../core/conflict-name.ts';
+import { dotKey, entryType, isLive, memberOf, type Operation, parentOf } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
-import { type FindOperation, isResurrected, originalOf, resurrectedAmong } from '../../core/join.ts';
 import type { Draft } from '../../core/local-change.ts';
-import { oldestActive } from '../../core/membership.ts';
-import { inOrder, isSameContent, losers } from '../../core/merge.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peers } from '../members/peers.ts';
-import type { ContentSource } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { fileSource, filesWith } from '../transfer/local-content.ts';
 import { JoinPacer } from './join-pacer.ts';
-import {
-  type ConflictCopy,
-  type CopyToMake,
-  directoryDraft,
-  hasCopy,
-  ResolutionBatch,
-  type Verdict,
-} from './resolution-batch.ts';
+import { type ConflictCopy, directoryDraft, ResolutionBatch, type Verdict } from './resolution-batch.ts';
+import { Responsibility, type Seniority } from './responsibility.ts';
+import { SiblingJudge } from './sibling-judge.ts';
 
 /** Number of paths resolved together: bounds memory and the duration of one transaction. */
 const pathsAtOnce = 256;
@@ -42,13 +21,6 @@ const fallbackRetryMs = 2_000;
 const learnMsMax = 10_000;
 /** Interval at which that is checked. */
 const learnRetryMs = 50;
-
-/** This member's data for the choice of the oldest active member. */
-export interface Seniority {
-  readonly id: MemberId;
-  readonly state: 'active' | 'syncing';
-  readonly enabledAt?: number | undefined;
-}
 
 interface Contested {
   readonly path: string;
@@ -65,7 +37,8 @@ export class ConflictResolver {
   readonly #operationWriter: OperationWriter;
   readonly #peers: Peers;
   readonly #transfers: ContentFetcher;
-  readonly #seniority: () => Seniority;
+  readonly #responsibility: Responsibility;
+  readonly #judge: SiblingJudge;
   readonly #pacer: JoinPacer;
   readonly #yielder: Yielder;
   readonly #loop: TaskLoop;
@@ -82,8 +55,15 @@ export class ConflictResolver {
     this.#operationWriter = parts.operationWriter;
     this.#peers = parts.peers;
     this.#transfers = parts.transfers;
-    this.#seniority = seniority;
+    this.#responsibility = new Responsibility(context.self.id, parts.peers, seniority);
     this.#pacer = new JoinPacer(() => context.clock.random());
+    this.#judge = new SiblingJudge(context, {
+      peers: parts.peers,
+      transfers: parts.transfers,
+      responsibility: this.#responsibility,
+      pacer: this.#pacer,
+      arrived: () => this.poke(),
+    });
     this.#yielder = new Yielder(context.clock);
     this.#loop = new TaskLoop({
       clock: context.clock,
@@ -163,7 +143,7 @@ export class ConflictResolver {
     const verdicts: Verdict[] = [];
     let left = 0;
     for (const { path, heads } of contested) {
-      const verdict = await this.#judge(path, heads);
+      const verdict = await this.#judge.verdict(path, heads);
       if (verdict.mine.length < verdict.candidates) left++;
       if (verdict.mine.length > 0) verdicts.push(verdict);
     }
@@ -182,55 +162,6 @@ export class ConflictResolver {
     return left + refused.size;
   }
 
-  /** The verdict at `path`. `mine` is empty while the content that the join would repeat is not here. */
-  async #judge(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
-    const { journal } = this.#context;
-    const heldUp = journal.hasLiveBelow(path);
-    const find: FindOperation = (dot) => journal.operation(dot);
-    const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
-    const original = (head: Operation): Operation => originals.get(head) ?? head;
-    // A content that no member has any more can neither be kept nor copied.
-    const { missing } = this.#context;
-    const gone = heads.filter((head) => missing.isLost(head));
-    const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, journal), ...gone])];
-    const others = inOrder(
-      heads.filter((head) => !yielding.includes(head)),
-      original,
-    );
-    const [visible] = others;
-    const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
-    const candidates = directoryWins ? others : [...others.slice(1), ...yielding];
-    const lost = losers(others, heldUp, original).filter((head) => !gone.includes(head));
-    const mine: Operation[] = [];
-    const copies: CopyToMake[] = [];
-    const verdict = {
-      path,
-      heads: [...others, ...yielding],
-      directoryWins,
-      deleteHolds: false,
-      mine,
-      copies,
-      candidates: candidates.length,
-    };
-    if (visible === undefined || candidates.length === 0) return verdict;
-    if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
-    // The join repeats the visible content, and may outlive all other operations with that content.
-    if (!directoryWins && !(await this.#keep(visible))) return verdict;
-    for (const head of candidates) {
-      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
-      if (this.#isResponsible(head)) mine.push(head);
-    }
-    for (const head of lost) {
-      if (!mine.some((joined) => isSameContent(joined, head))) continue;
-      const { hlc, origin } = original(head);
-      const loser = memberOf(origin);
-      const copy = conflictPath(path, hlc, this.#peers.nameOf(loser));
-      if (!(await hasCopy(this.#context, head, copy))) copies.push({ path, head, loser, copy });
-    }
-    if (heldUp || !isLive(visible) || candidates.some(isLive)) return verdict;
-    return { ...verdict, deleteHolds: isResurrected(visible, mine, journal) };
-  }
-
   /**
    * Deletes entries that no disk has any more, neither their content nor an older version at their path: they were removed
    * everywhere while they were ignored, or lost with the only disk that had them. If a disk has an entry there, its user decides.
@@ -245,7 +176,7 @@ export class ConflictResolver {
       const isNowhere =
         !showsSomething(row) &&
         heads.every((head) => !isLive(head) || (missing.isLost(head) && !missing.isShown(head)));
-      if (visible === undefined || !isLive(visible) || !isNowhere || !this.#isResponsible(visible)) continue;
+      if (visible === undefined || !isLive(visible) || !isNowhere || !this.#responsibility.includes(visible)) continue;
       // An empty file at the path is still to be removed.
       const vanished = row?.fingerprint === undefined;
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });
@@ -276,7 +207,7 @@ export class ConflictResolver {
     const isMine = new Map<string, boolean>();
     for (const orphan of orphans) {
       const parent = parentOf(orphan.path);
-      if (parent !== '') isMine.set(parent, isMine.get(parent) || this.#isResponsible(orphan));
+      if (parent !== '') isMine.set(parent, isMine.get(parent) || this.#responsibility.includes(orphan));
     }
     let left = 0;
     for (const [path, mine] of isMine) {
@@ -291,63 +222,6 @@ export class ConflictResolver {
     if (operations.length > 0) this.#loop.poke();
     left += refused.length;
     return left + (await this.#settle(blocked));
-  }
-
-  #isResponsible(operation: Operation): boolean {
-    const { self } = this.#context;
-    if (memberOf(operation.origin) === self.id) return true;
-    if (this.#isCaredFor(operation.origin)) return false;
-    const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
-    return oldestActive([this.#seniority(), ...present])?.id === self.id;
-  }
-
-  /**
-   * Whether the member that made these operations joins them itself. Only a member that is down for all others does not: if a broken
-   * session were enough, both of its sides would act for each other, and join the same siblings.
-   */
-  #isCaredFor(origin: OriginId): boolean {
-    const peer = this.#peers.get(memberOf(origin));
-    if (peer === undefined || peer.state === 'left') return false;
-    // An operation of a lost journal belongs to no present origin.
-    if (peer.ready && peer.origin !== origin) return false;
-    if (peer.state !== 'down') return true;
-    return this.#peers.ready().some(({ heartbeat }) => heartbeat?.latenciesMs[peer.id] !== undefined);
-  }
-
-  /**
-   * Keeps a losing content in history. Every member does so until the copy is made, so that any of them can make it, and none makes a
-   * copy of a content that it lacks. The rows of `disk` may be outdated: a user may have just overwritten the file. False if the
-   * content is not here: then it is fetched.
-   */
-  async #keep(head: Operation): Promise<boolean> {
-    const { content, blocks, size = 0 } = head;
-    if (content === undefined) return true;
-    const { folder, inbox, log } = this.#context;
-    for (const source of this.#sources(content)) {
-      try {
-        if (!(await folder.keep({ content, blocks, size, source }))) continue;
-      } catch (error) {
-        log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept');
-        continue;
-      }
-      if (source.from === 'bytes') inbox.delete(content);
-      if (source.from === 'staged') this.#transfers.drop(content);
-      return true;
-    }
-    this.#transfers.fetch(head, (outcome) => {
-      if (outcome === 'ok') this.poke();
-    });
-    return false;
-  }
-
-  #sources(content: ContentId): readonly ContentSource[] {
-    const { inbox } = this.#context;
-    // A content that is already in history stays as it is.
-    const sources: ContentSource[] = [{ from: 'history' }];
-    const bytes = inbox.get(content);
-    if (bytes) sources.push({ from: 'bytes', bytes });
-    if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
-    return [...sources, ...filesWith(this.#context, content).map(fileSource)];
   }
 
   #noteCopy({ path, copy, loser }: ConflictCopy): void {
