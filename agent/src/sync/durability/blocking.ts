@@ -1,0 +1,81 @@
+import { isMemberPath, memberOf, type Operation } from '@lockstep/shared';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+import type { ReplicaCount } from './replica-count.ts';
+
+/** Number of reasons that are listed. */
+export const listedMax = 100;
+
+/** What a wait waits for, for people. */
+export interface Blocking {
+  readonly path?: string | undefined;
+  readonly member?: string | undefined;
+  readonly memberName?: string | undefined;
+  readonly reason: string;
+}
+
+/** What keeps members from holding the operations that a wait counts: this one, and the others that are asked. */
+export function whatBlocks(
+  parts: { readonly context: Context; readonly peers: Peers; readonly reason: (path: string) => string | undefined },
+  others: readonly Peer[],
+  holders: ReplicaCount,
+): readonly Blocking[] {
+  const { context, peers } = parts;
+  const blocking: Blocking[] = [];
+  const own = context.journal.applied();
+  for (const dot of holders.missing(own, listedMax)) {
+    const operation = context.journal.operation(dot);
+    if (operation === undefined) continue;
+    const { path } = operation;
+    const why = context.problems.ofPath(path)?.detail ?? parts.reason(path) ?? siblingReason(context, operation);
+    blocking.push({ path: pathToShow(operation), member: context.self.id, memberName: context.self.name, reason: why });
+  }
+  for (const peer of others) {
+    for (const dot of holders.missing(peer.applied, listedMax)) {
+      const name = peers.nameOf(peer.id);
+      const problems = peer.said?.problems ?? 0;
+      const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
+      const isHeard = peer.ready || peer.passedOn !== undefined;
+      const reason = isHeard
+        ? `${name} has not finished with it${report}.`
+        : absentReason(name, peer, peers.record(peer.id)?.mayBeAway === true);
+      blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
+    }
+  }
+  // Several versions of one path may be on their way.
+  const distinct = new Map(blocking.map((each) => [JSON.stringify([each.path, each.member, each.reason]), each]));
+  return [...distinct.values()].slice(0, listedMax);
+}
+
+/** The path of an operation, for people; undefined for an entry of the member list, which has an internal path. */
+function pathToShow(operation: Operation | undefined): string | undefined {
+  return operation === undefined || isMemberPath(operation.path) ? undefined : operation.path;
+}
+
+/** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
+function absentReason(name: string, peer: Peer, mayBeAway: boolean): string {
+  const orFewer = 'or ask for fewer members, as --for majority does.';
+  if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
+  if (mayBeAway)
+    return `${name} is away, and is marked as a member that may be. It is counted: wait until it is back, ${orFewer}`;
+  if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
+  const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
+  return (
+    `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until lockstep remove ` +
+    `${name} retires it.`
+  );
+}
+
+function siblingReason(context: Context, operation: Operation): string {
+  if (operation.member !== undefined)
+    return `The entry of ${operation.member.name} in the member list is not joined yet.`;
+  if (context.journal.disk(operation.path)?.unsynced) {
+    const failed = context.problems.list().find(({ code }) => code === 'sync-failed');
+    return failed?.detail ?? `${operation.path} is not durable on this disk yet.`;
+  }
+  if (context.journal.heads(operation.path).length < 2) return `${operation.path} is not on this disk yet.`;
+  const origin = memberOf(operation.origin);
+  const name = context.journal.members().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);
+  return `${operation.path} has concurrent versions that are not joined yet; ${name} has one of them.`;
+}

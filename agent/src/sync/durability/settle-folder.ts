@@ -1,0 +1,126 @@
+import { LockstepError } from '@lockstep/shared';
+import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
+import type { Context } from '../state/context.ts';
+import { untilRulesRest } from '../state/ignore-file.ts';
+import { type Blocking, listedMax } from './blocking.ts';
+
+/** Interval at which a wait checks whether the folder is back. */
+const folderRetryMs = 20;
+/** Interval at which a wait checks whether a disk is back, or a directory can be listed. */
+const seeRetryMs = 250;
+
+/** Scans a path and everything below it, and journals changes: see `LocalChanges`. */
+export interface FolderScan {
+  unread(path: string): readonly string[];
+  settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+}
+
+/** Compares the mounts inside the folder with the accepted ones: see `Mounts`. */
+export interface MountCheck {
+  check(): Promise<void>;
+  reason(path: string): string | undefined;
+}
+
+/**
+ * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with what blocks that, or with
+ * undefined.
+ */
+export async function settle(
+  parts: {
+    readonly context: Context;
+    readonly localChanges: FolderScan;
+    readonly mounts: MountCheck;
+    readonly isStopping: () => boolean;
+  },
+  path: string | undefined,
+  expiry: Promise<void>,
+  giveUp: () => boolean,
+): Promise<readonly Blocking[] | undefined> {
+  const { context } = parts;
+  const rules = context.ignored.text;
+  let { unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp);
+  // The new operations may be about the ignore rules, which are read under the lock.
+  await context.lock.run(() => Promise.resolve());
+  // Rules that came into force meanwhile may no longer ignore an entry that the scan has passed.
+  if (context.ignored.isWaiting || context.ignored.text !== rules) {
+    await untilRulesRest(context, giveUp);
+    ({ unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp));
+  }
+  const { id, name } = context.self;
+  if (parts.isStopping()) {
+    const reason = `The agent of ${name} is stopping, and has not checked everything. Start it, and wait again.`;
+    return [{ path, member: id, memberName: name, reason }];
+  }
+  if (context.ignored.isWaiting) {
+    const reason = `${ignoreFileName} was changed on this member, and its rules are not in force yet.`;
+    return [{ path: ignoreFileName, member: id, memberName: name, reason }];
+  }
+  if (problem !== undefined) return [{ path, reason: problem }];
+  const inTheWay = [
+    ...unread.map((directory) => blockedBy(context, directory, 'cannot be listed')),
+    ...unsettled.map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
+  ];
+  if (inTheWay.length > 0) return inTheWay.slice(0, listedMax);
+  const kept = path === undefined ? undefined : whyNotReplicated(context, path);
+  return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
+}
+
+/** The blocking reason for entries at or below `path` that are not journaled: the problem that they have, or `what` they do. */
+function blockedBy({ problems, self }: Context, path: string, what: string): Blocking {
+  // Without room on the disk nothing is journaled.
+  const full = problems.list().find((problem) => problem.code === 'disk-full' && problem.path === undefined);
+  const reason = problems.ofPath(path)?.detail ?? full?.detail ?? `${path || 'The folder'} ${what} on this member.`;
+  return { ...(path !== '' && { path }), member: self.id, memberName: self.name, reason };
+}
+
+/**
+ * Why no entry at or below `path` can become durable elsewhere, after a scan; undefined if one can. Throws for a path that has never
+ * existed: a wait for a misspelt name must not report that it is safe.
+ */
+function whyNotReplicated({ journal, problems, ignored, self }: Context, path: string): string | undefined {
+  if (journal.heads(path).length > 0 || journal.headsUnder(path, undefined, 1).length > 0) return undefined;
+  if (ignored.ignores(path, false) || ignored.ignores(path, true)) {
+    return `${path} is kept out by a rule of ${ignoreFileName}, and was never replicated.`;
+  }
+  const problem = problems.ofPath(path);
+  if (problem !== undefined) return problem.detail;
+  const detail = `There is nothing at ${path} in the folder of ${self.name}, and no member has ever journaled it. Check the name.`;
+  throw new LockstepError('request-invalid', detail);
+}
+
+/**
+ * Scans `path` and everything below it, and journals all changes. While the folder is missing it cannot be seen, so the scan waits
+ * until it is back. `problem`: why it was not back when `giveUp` returned true. `unread`: directories that could not be listed until
+ * then.
+ */
+async function journalAll(
+  {
+    context: { folder, clock },
+    localChanges,
+    mounts,
+  }: { readonly context: Context; readonly localChanges: FolderScan; readonly mounts: MountCheck },
+  path: string,
+  expiry: Promise<void>,
+  giveUp: () => boolean,
+): Promise<{
+  readonly unsettled: readonly string[];
+  readonly unread: readonly string[];
+  readonly problem?: string | undefined;
+}> {
+  for (;;) {
+    const before = await folder.health();
+    if (before.ok) await mounts.check();
+    const wasHidden = mounts.reason(path) !== undefined;
+    const unsettled = wasHidden ? [] : await localChanges.settleAll(path, expiry);
+    const after = await folder.health();
+    if (after.ok) await mounts.check();
+    const hidden = mounts.reason(path);
+    const unread = localChanges.unread(path);
+    const isSeen = before.ok && after.ok && !wasHidden && hidden === undefined;
+    if (isSeen && (unread.length === 0 || giveUp())) return { unsettled, unread };
+    const problem = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';
+    if (giveUp()) return { unsettled, unread, problem };
+    const retryMs = hidden === undefined && unread.length === 0 ? folderRetryMs : seeRetryMs;
+    await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+  }
+}
