@@ -12,14 +12,12 @@ import type {
   FolderHealth,
   HistoryLimits,
   HistoryUse,
-  Observation,
-  ObserveRequest,
   PolledFiles,
-  ScannedDirectory,
   SyncResult,
   UnwatchedDirectory,
   WatchHint,
 } from '../sync/ports/folder.ts';
+import type { Observation, ObserveRequest, ScannedDirectory } from '../sync/ports/observation.ts';
 import type { PieceReader } from '../sync/ports/pieces.ts';
 import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { leftContents } from './apply/left-blocks.ts';

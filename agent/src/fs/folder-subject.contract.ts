@@ -1,14 +1,8 @@
 import type { ContentId } from '@lockstep/shared';
 import { expect } from 'vitest';
 import type { Fingerprint } from '../core/entry.ts';
-import type {
-  Action,
-  ActionRequest,
-  ActionResult,
-  Folder,
-  Observation,
-  ScannedDirectory,
-} from '../sync/ports/folder.ts';
+import type { Action, ActionRequest, ActionResult, Folder } from '../sync/ports/folder.ts';
+import type { Observation, ScannedDirectory } from '../sync/ports/observation.ts';
 
 /** An entry as a user sees it. */
 export interface FoundEntry {

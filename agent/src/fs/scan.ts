@@ -1,5 +1,5 @@
 import { joinPath } from '@lockstep/shared';
-import type { ScannedDirectory } from '../sync/ports/folder.ts';
+import type { ScannedDirectory } from '../sync/ports/observation.ts';
 import type { ListedDirectory } from './read/list-directory.ts';
 import type { DirectoryWatches } from './watch/directory-watches.ts';
 import type { JobRunner } from './worker/worker-job.ts';

@@ -1,5 +1,5 @@
 import { isStateName, joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
-import type { ScannedDirectory, ScannedEntry } from '../../sync/ports/folder.ts';
+import type { ScannedDirectory, ScannedEntry } from '../../sync/ports/observation.ts';
 import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';

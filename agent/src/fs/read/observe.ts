@@ -7,7 +7,7 @@ import {
   parentOf,
 } from '@lockstep/shared';
 import { type Fingerprint, isSameFingerprint } from '../../core/entry.ts';
-import type { Observation, ObserveRequest } from '../../sync/ports/folder.ts';
+import type { Observation, ObserveRequest } from '../../sync/ports/observation.ts';
 import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';

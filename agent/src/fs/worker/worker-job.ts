@@ -1,14 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../../core/packed-files.ts';
-import type {
-  ActionRequest,
-  ChangedMount,
-  ContentSource,
-  Observation,
-  ObserveRequest,
-  PolledFiles,
-  SyncResult,
-} from '../../sync/ports/folder.ts';
+import type { ActionRequest, ChangedMount, ContentSource, PolledFiles, SyncResult } from '../../sync/ports/folder.ts';
+import type { Observation, ObserveRequest } from '../../sync/ports/observation.ts';
 import type { SoughtChunks } from '../../sync/ports/pieces.ts';
 import type { Applied } from '../apply/apply.ts';
 import type {

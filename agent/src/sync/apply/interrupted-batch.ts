@@ -2,8 +2,8 @@ import { batchPathsMax, isBelow } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, entryFor, mayBeSameInode } from '../../core/entry.ts';
 import { findLocalChange, type Seen } from '../../core/local-change.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
-import type { Observation } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 /** Name of the journal setting that holds the paths which the last batch was about to change. */

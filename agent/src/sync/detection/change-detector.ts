@@ -5,7 +5,7 @@ import type { Seen } from '../../core/local-change.ts';
 import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/settle.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
 import { type Detection, Findings } from './detection.ts';

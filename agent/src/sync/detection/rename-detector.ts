@@ -8,7 +8,7 @@ import {
   permissions,
 } from '../../core/entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 /** The source of a rename: the row of the old path, and whether that path is empty now. */

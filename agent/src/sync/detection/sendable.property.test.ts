@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Fingerprint } from '../../core/entry.ts';
 import { decodeMessage, encodeMessage } from '../../net/codec.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import { detectChanges } from './change-detector.ts';
 
 const anyNumber = fc.oneof(

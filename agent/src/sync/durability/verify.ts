@@ -2,7 +2,7 @@ import { batchPathsMax } from '@lockstep/shared';
 import type { VerifyResult } from '@lockstep/shared/api';
 import { listedPathsMax } from '@lockstep/shared/api';
 import type { DiskEntry } from '../../core/entry.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 type Difference = VerifyResult['disk']['paths'][number];

@@ -2,8 +2,8 @@ import { isLive, type Operation, parentOf } from '@lockstep/shared';
 import { conflictPath, copyPrefix, isConflictPath, originalPath } from '../../core/conflict-name.ts';
 import { type Fingerprint, isDirectoryMode, isSameFingerprint } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
-import type { Observation } from '../ports/folder.ts';
 import type { DiskEntry } from '../ports/journal.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 const copiesLookedAtMax = 64;

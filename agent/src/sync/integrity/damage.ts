@@ -1,6 +1,6 @@
 import { hashUnderLockBytesMax } from '@lockstep/shared';
 import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { markedRacy } from './racy-rows.ts';

@@ -1,7 +1,7 @@
 import { conflictPath } from '../../core/conflict-name.ts';
 import { type DiskEntry, isSameFingerprint, permissions } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 type SeenFile = Observation & { state: 'file' };

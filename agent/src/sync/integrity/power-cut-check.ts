@@ -4,8 +4,8 @@ import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import { entryFor, type Fingerprint, isSameFingerprint, mayBeSameInode, permissions } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
-import type { Observation } from '../ports/folder.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 /** Names of the journal settings that hold the boot of the machine in which the agent last ran, and when it began. */

@@ -1,5 +1,5 @@
 import type { DirtyPath } from '../../core/settle.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 /** Callbacks into the loop of local changes. */

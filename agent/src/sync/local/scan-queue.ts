@@ -8,7 +8,7 @@ import {
   unreadHoldMs,
 } from '@lockstep/shared';
 import { isSameEntry } from '../../core/entry.ts';
-import type { ScannedDirectory } from '../ports/folder.ts';
+import type { ScannedDirectory } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 export interface ScanListener {

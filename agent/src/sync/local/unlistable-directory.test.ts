@@ -2,7 +2,8 @@ import type { ProblemCode } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import type { Folder, ScannedDirectory } from '../ports/folder.ts';
+import type { Folder } from '../ports/folder.ts';
+import type { ScannedDirectory } from '../ports/observation.ts';
 import { LocalChanges } from './local-changes.ts';
 
 /** A folder whose directory `closed` cannot be listed while `isClosed`; its own entry can be seen. */

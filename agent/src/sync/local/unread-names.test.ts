@@ -2,7 +2,8 @@ import { unreadHoldMs } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import type { Folder, Observation, ScannedDirectory } from '../ports/folder.ts';
+import type { Folder } from '../ports/folder.ts';
+import type { Observation, ScannedDirectory } from '../ports/observation.ts';
 import { LocalChanges } from './local-changes.ts';
 
 const problem = { code: 'path-io', detail: 'The disk answered EIO.' } as const;

@@ -7,7 +7,8 @@ import {
   parseIgnoreRules,
 } from '../../core/ignore/ignore-rules.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Folder, Observation } from '../ports/folder.ts';
+import type { Folder } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 
 /** Name of the journal setting that holds the text of the rules in force. */
 export const ignoreRulesSetting = 'ignore-rules';

@@ -1,5 +1,5 @@
 import type { DiskEntry } from '../../core/entry.ts';
-import type { Observation } from '../ports/folder.ts';
+import type { Observation } from '../ports/observation.ts';
 
 /**
  * The end of the machine's last boot, and which files it may have torn. If the machine stopped while the agent ran, a file that
