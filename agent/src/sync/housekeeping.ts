@@ -1,11 +1,11 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
 import type { Mounts } from './integrity/mounts.ts';
-import { withdrawOfAbsent } from './members/member-problems.ts';
 import type { Peers } from './members/peers.ts';
 import type { CatchUp } from './replication/catch-up.ts';
 import type { Dialer } from './replication/dialer.ts';
 import type { Incoming } from './replication/incoming.ts';
 import type { Context } from './state/context.ts';
+import type { Problems } from './state/problems.ts';
 import { type LatencyHistory, latencyRows } from './traffic/latency-history.ts';
 import type { ThroughputHistory } from './traffic/throughput.ts';
 import type { ContentFetcher } from './transfer/content-fetcher.ts';
@@ -102,5 +102,23 @@ export class Housekeeping {
   /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */
   #needsStaged(content: ContentId): boolean {
     return this.#loops.oldVersions.isKeeping(content) || isWanted(this.#context.journal, content);
+  }
+}
+
+/**
+ * Withdraws problems of members that can no longer be compared: clock skew of a member that is down or left, and a digest mismatch
+ * with one that left. Also withdraws those under a former name.
+ */
+export function withdrawOfAbsent(problems: Problems, peers: Peers): void {
+  if (problems.count === 0) return;
+  const names = (states: readonly string[]): ReadonlySet<string> =>
+    new Set(peers.all().flatMap(({ id, state }) => (states.includes(state) ? [] : peers.nameOf(id))));
+  const present = names(['down', 'left']);
+  const members = names(['left']);
+  for (const { code, member } of problems.list()) {
+    if (member === undefined) continue;
+    const isOver =
+      (code === 'clock-skew' && !present.has(member)) || (code === 'digest-mismatch' && !members.has(member));
+    if (isOver) problems.clear(code, { member });
   }
 }

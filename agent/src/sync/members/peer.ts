@@ -8,6 +8,7 @@ import type {
   SelfReport,
   VersionVector,
 } from '@lockstep/shared';
+import { suspectAfterMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
 import { SeqRangeLog } from '../../core/seq-range-log.ts';
 import { RateMeter } from '../../core/traffic/rate-meter.ts';
@@ -81,6 +82,50 @@ export class Peer {
     this.id = id;
     this.applied = applied ?? emptyApplied;
     this.stateSince = nowWallMs;
+  }
+
+  /** Notes the hello that begins a session. */
+  begin(hello: HelloMessage, nowMs: number): void {
+    this.hello = hello;
+    this.helloMs = nowMs;
+    this.sessions += 1;
+    this.heartbeat = undefined;
+    this.passedOn = undefined;
+    this.agreement.reset();
+    this.lastError = undefined;
+    this.stopped = false;
+    this.paused = false;
+  }
+
+  /** Notes what another member passed on. */
+  heardFrom(passedOn: PassedOn): void {
+    const before = this.passedOn;
+    const isSameSession =
+      before?.by === passedOn.by && before.sessionMs === passedOn.sessionMs && before.session === passedOn.session;
+    // A member that was set back meanwhile has another log.
+    if (!isSameSession) this.agreement.reset();
+    this.passedOn = passedOn;
+    this.stopped = false;
+    this.paused = false;
+  }
+
+  /** Drops what was passed on if it is old, or if the session over which it came has ended. */
+  dropOldReport(nowMs: number): void {
+    const { passedOn } = this;
+    if (passedOn === undefined) return;
+    const isOpen = passedOn.by.ready && passedOn.by.helloMs === passedOn.sessionMs;
+    if (!isOpen || nowMs - passedOn.atMs >= suspectAfterMs) this.passedOn = undefined;
+  }
+
+  /** Takes over its claim, as far as its logs agree with this member's. */
+  acknowledge(claim: Claim, wallMs: number): void {
+    const { known, applied, forked } = this.agreement.judge(claim);
+    this.claim = claim;
+    this.forked = forked;
+    this.known = known;
+    this.applied = applied;
+    this.knownAt.noteVector(known, wallMs);
+    this.appliedAt.note(applied, wallMs);
   }
 
   /** Notes that a message arrived. */

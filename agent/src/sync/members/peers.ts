@@ -1,11 +1,10 @@
 import type { Applied, HelloMessage, LeaveMessage, MemberId, MemberRecord, PeerMessage } from '@lockstep/shared';
-import { membersMax, suspectAfterMs } from '@lockstep/shared';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { Admission, refuse } from './admission.ts';
 import { Agreement, type Claim } from './agreement.ts';
 import { type PassedOn, Peer } from './peer.ts';
-import { removedReason, removerOf } from './removal.ts';
 import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
 
 /** Callbacks for sessions and their messages. */
@@ -24,6 +23,7 @@ export class Peers {
   readonly #handlers: PeerHandlers;
   readonly #peers = new Map<MemberId, Peer>();
   readonly failures: SessionFailures;
+  readonly #admission: Admission;
   /** Since when this member listens to others. Those that it has not heard since may be about to answer. */
   #beganMs: number;
   #paused = false;
@@ -34,6 +34,7 @@ export class Peers {
     this.#handlers = handlers;
     this.#beganMs = context.clock.monotonicMs();
     this.failures = new SessionFailures(context.clock, context.problems);
+    this.#admission = new Admission(context, this);
     context.facts.received.on(() => this.judgeAgain());
     const acks = context.journal.acks();
     for (const record of context.journal.members()) {
@@ -85,18 +86,16 @@ export class Peers {
       sendPaused(link);
       return;
     }
-    const refusal = this.#refusal(link);
+    const refusal = this.#admission.refusal(link);
     if (refusal !== undefined) {
-      link.start({ message: () => undefined, closed: () => undefined });
-      link.close(refusal.reason, refusal.isFault);
+      refuse(link, refusal.reason, refusal.isFault);
       return;
     }
     const peer = this.#peers.get(link.peer) ?? this.#create(link.peer, undefined);
     const existing = peer.link;
     if (existing !== undefined) {
       if (shouldKeepLink(existing, link, this.#context.self.id, peer.id)) {
-        link.start({ message: () => undefined, closed: () => undefined });
-        link.close('another session with this member is already open');
+        refuse(link, 'another session with this member is already open');
         return;
       }
       // If two sides dial each other at the same time, no session that has begun is replaced.
@@ -140,7 +139,7 @@ export class Peers {
     let hasChanged = false;
     const memberships = new Map(journal.members().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
-      dropOldReport(peer, clock.monotonicMs());
+      peer.dropOldReport(clock.monotonicMs());
       const heardMs = Math.max(peer.lastHeardMs ?? 0, peer.passedOn?.atMs ?? 0, this.#beganMs);
       const state = peerState({
         membership: memberships.get(peer.id) ?? 'joined',
@@ -153,7 +152,7 @@ export class Peers {
       peer.state = state;
       peer.stateSince = clock.wallMs();
       if (state === 'down' || state === 'left') events.add(state, this.about(peer));
-      const removal = this.#removalReason(peer.id);
+      const removal = this.#admission.removalReason(peer.id);
       if (removal !== undefined) peer.link?.close(removal, true);
       hasChanged = true;
     }
@@ -198,36 +197,6 @@ export class Peers {
     for (const peer of this.#peers.values()) peer.link?.close(reason);
   }
 
-  /** Why a new session is refused; undefined if it is accepted. */
-  #refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
-    const tooEarly = link.dialled ? undefined : this.failures.refusal(link.peer);
-    if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
-    const removal = this.#removalReason(link.peer);
-    if (removal !== undefined) return { reason: removal, isFault: true };
-    const memberships = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
-    if (memberships.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
-    // Members that left do not count, nor does one that is neither in the list nor connected.
-    const others = this.all().filter(({ id, link }) => memberships.get(id) === 'joined' || link !== undefined);
-    if (others.length + 1 < membersMax) return undefined;
-    this.#reportFull(others);
-    return { reason: `the cluster already has ${membersMax} members`, isFault: true };
-  }
-
-  #removalReason(id: MemberId): string | undefined {
-    const remover = removerOf(this.#context.journal, id);
-    return remover && removedReason(this.nameOf(remover), this.nameOf(id));
-  }
-
-  /** Reports a full cluster, and names the members that are not connected: these may be lost. */
-  #reportFull(others: readonly Peer[]): void {
-    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.nameOf(id));
-    const detail =
-      `A member was refused: the cluster already has ${membersMax} members. ` +
-      (away.length === 0 ? 'All of them are connected. ' : `Not connected now: ${away.join(', ')}. `) +
-      'Retire those that are not needed: lockstep leave on their machines, or lockstep remove NAME for one that is lost.';
-    this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
-  }
-
   #create(id: MemberId, applied: Applied | undefined): Peer {
     const { clock, journal } = this.#context;
     const peer = new Peer(id, applied, clock.wallMs(), new Agreement(journal));
@@ -239,16 +208,8 @@ export class Peers {
     peer.heard(this.#context.clock.monotonicMs());
     switch (message.type) {
       case 'hello':
-        peer.hello = message;
-        peer.helloMs = this.#context.clock.monotonicMs();
-        peer.sessions += 1;
-        peer.heartbeat = undefined;
-        peer.passedOn = undefined;
-        peer.agreement.reset();
+        peer.begin(message, this.#context.clock.monotonicMs());
         this.#acknowledged(peer, message);
-        peer.lastError = undefined;
-        peer.stopped = false;
-        peer.paused = false;
         this.#handlers.ready(peer);
         return;
       case 'leave':
@@ -278,14 +239,7 @@ export class Peers {
 
   /** Takes what another member passed on of a peer with which there is no session. */
   passedOn(peer: Peer, passedOn: PassedOn): void {
-    const before = peer.passedOn;
-    const isSameSession =
-      before?.by === passedOn.by && before.sessionMs === passedOn.sessionMs && before.session === passedOn.session;
-    // A member that was set back meanwhile has another log.
-    if (!isSameSession) peer.agreement.reset();
-    peer.passedOn = passedOn;
-    peer.stopped = false;
-    peer.paused = false;
+    peer.heardFrom(passedOn);
     this.#acknowledged(peer, passedOn.said);
     this.refreshStates();
   }
@@ -296,15 +250,8 @@ export class Peers {
   }
 
   #acknowledged(peer: Peer, claim: Claim): void {
-    const { known, applied, forked } = peer.agreement.judge(claim);
-    peer.claim = claim;
-    peer.forked = forked;
-    const atMs = this.#context.clock.wallMs();
-    peer.known = known;
-    peer.applied = applied;
-    this.#context.others.heard(peer.id, applied);
-    peer.knownAt.noteVector(known, atMs);
-    peer.appliedAt.note(applied, atMs);
+    peer.acknowledge(claim, this.#context.clock.wallMs());
+    this.#context.others.heard(peer.id, peer.applied);
   }
 
   /** Judges claims again after the journal changed: they may be comparable now. */
@@ -323,17 +270,6 @@ export class Peers {
     this.#context.facts.linkEnded.publish();
   }
 }
-
-/** Drops what was passed on of a member if it is old, or if the session over which it came has ended. */
-function dropOldReport(peer: Peer, nowMs: number): void {
-  const { passedOn } = peer;
-  if (passedOn === undefined) return;
-  const isOpen = passedOn.by.ready && passedOn.by.helloMs === passedOn.sessionMs;
-  if (!isOpen || nowMs - passedOn.atMs >= suspectAfterMs) peer.passedOn = undefined;
-}
-
-/** How long a refusal is reported: a refused member retries within this time. */
-const fullLastsMs = 180_000;
 
 /** Ends a session because of a pause: this is the only message of a paused member, whether or not the session has begun. */
 function sendPaused(link: Link): void {

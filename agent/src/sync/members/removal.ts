@@ -12,11 +12,6 @@ export function removerOf(journal: Journal, id: MemberId): MemberId | undefined 
   return writer === id ? undefined : writer;
 }
 
-/** What a removed member is told when it connects. It fits into the reason of a close frame unless both names are long. */
-export function removedReason(remover: string, name: string): string {
-  return `removed from the cluster by ${remover}; to take it back, run there: lockstep remove --undo ${name}`;
-}
-
 interface Parts {
   readonly context: Context;
   readonly operationWriter: OperationWriter;

@@ -1,0 +1,62 @@
+import { type MemberId, membersMax } from '@lockstep/shared';
+import type { Link } from '../ports/network.ts';
+import type { Context } from '../state/context.ts';
+import type { Peer } from './peer.ts';
+import type { Peers } from './peers.ts';
+import { removerOf } from './removal.ts';
+
+/** How long a refusal is reported: a refused member retries within this time. */
+const fullLastsMs = 180_000;
+
+/** Says which members may have a session: all but removed ones, those that failed a moment ago, and those above the limit. */
+export class Admission {
+  readonly #context: Context;
+  readonly #peers: Peers;
+
+  constructor(context: Context, peers: Peers) {
+    this.#context = context;
+    this.#peers = peers;
+  }
+
+  /** Why a new session is refused; undefined if it is accepted. */
+  refusal(link: Link): { readonly reason: string; readonly isFault: boolean } | undefined {
+    const tooEarly = link.dialled ? undefined : this.#peers.failures.refusal(link.peer);
+    if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
+    const removal = this.removalReason(link.peer);
+    if (removal !== undefined) return { reason: removal, isFault: true };
+    const memberships = new Map(this.#context.journal.members().map(({ id, standing }) => [id, standing]));
+    if (memberships.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
+    // Members that left do not count, nor does one that is neither in the list nor connected.
+    const others = this.#peers.all().filter(({ id, link }) => memberships.get(id) === 'joined' || link !== undefined);
+    if (others.length + 1 < membersMax) return undefined;
+    this.#reportFull(others);
+    return { reason: `the cluster already has ${membersMax} members`, isFault: true };
+  }
+
+  /** Why a session with a removed member is refused or ended; undefined if it was not removed. */
+  removalReason(id: MemberId): string | undefined {
+    const remover = removerOf(this.#context.journal, id);
+    return remover && removedReason(this.#peers.nameOf(remover), this.#peers.nameOf(id));
+  }
+
+  /** Reports a full cluster, and names the members that are not connected: these may be lost. */
+  #reportFull(others: readonly Peer[]): void {
+    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.#peers.nameOf(id));
+    const detail =
+      `A member was refused: the cluster already has ${membersMax} members. ` +
+      (away.length === 0 ? 'All of them are connected. ' : `Not connected now: ${away.join(', ')}. `) +
+      'Retire those that are not needed: lockstep leave on their machines, or lockstep remove NAME for one that is lost.';
+    this.#context.problems.set('cluster-full', {}, detail, fullLastsMs);
+  }
+}
+
+/** Ends a session that is not accepted. */
+export function refuse(link: Link, reason: string, isFault = false): void {
+  link.start({ message: () => undefined, closed: () => undefined });
+  link.close(reason, isFault);
+}
+
+/** What a removed member is told when it connects. It fits into the reason of a close frame unless both names are long. */
+function removedReason(remover: string, name: string): string {
+  return `removed from the cluster by ${remover}; to take it back, run there: lockstep remove --undo ${name}`;
+}
