@@ -35,9 +35,9 @@ import { shellWord } from './os/shell-word.ts';
 import { openJournal } from './store/journal.ts';
 import { JournalDamagedError } from './store/journal-error.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
+import type { Boot } from './sync/ports/clock.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
-import type { Boot } from './sync/power-cut/power-cut-check.ts';
 import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */

@@ -15,3 +15,10 @@ export interface Clock {
 export interface Timer {
   cancel(): void;
 }
+
+/** A boot of the machine. */
+export interface Boot {
+  readonly id: string;
+  /** When it began according to the present clock, in milliseconds since the epoch: setting the clock moves it. */
+  readonly beganMs: number;
+}

@@ -1,12 +1,14 @@
-import { batchPathsMax, isLive, isMemberPath, type Operation, parentOf } from '@lockstep/shared';
+import { batchPathsMax, isLive, type Operation, parentOf } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { conflictPath, originalPath } from '../../core/conflict-name.ts';
 import { entryFor, type Fingerprint, isSameFingerprint, mayBeSameInode, permissions } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
 import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cut.ts';
+import type { Boot } from '../ports/clock.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';
 import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
+import { PowerCutReport } from './power-cut-report.ts';
 
 /** Names of the journal settings that hold the boot of the machine in which the agent last ran, and when it began. */
 const bootSetting = 'boot-id';
@@ -16,27 +18,10 @@ const clockStepMs = 1_000;
 /** Name of the setting that says whether the agent is running, or was killed. */
 const runningSetting = 'running';
 const folderRetryMs = 1_000;
-const openCheckMs = 1_000;
 /** Number of the newest log rows of a path to search for an operation that a power cut brings back. */
 const earlierMax = 64;
 /** Number of names to try for a conflict copy; the next one is tried if other bytes with the same time have the name. */
 const copyNamesMax = 8;
-const pathsNamedMax = 10;
-
-/** A boot of the machine. */
-export interface Boot {
-  readonly id: string;
-  /** When it began according to the present clock, in milliseconds since the epoch: setting the clock moves it. */
-  readonly beganMs: number;
-}
-
-/** The findings: paths by their kind. */
-interface Found {
-  /** Missing or damaged files: their content comes from other members. */
-  readonly fetched: string[];
-  readonly undone: string[];
-  readonly copies: string[];
-}
 
 /**
  * Examines users' changes that no sync had made durable when the machine stopped. It does so before anything else examines the
@@ -44,17 +29,17 @@ interface Found {
  */
 export class PowerCutCheck {
   readonly #context: Context;
-  readonly #found: Found = { fetched: [], undone: [], copies: [] };
+  readonly #report: PowerCutReport;
   #stopped = false;
-  #watching = false;
-  #telling = false;
 
   constructor(context: Context) {
     this.#context = context;
+    this.#report = new PowerCutReport(context);
   }
 
   stop(): void {
     this.#stopped = true;
+    this.#report.stop();
     try {
       this.#context.journal.setSetting(runningSetting, 'no');
     } catch (error) {
@@ -73,8 +58,8 @@ export class PowerCutCheck {
     if (journal.setting(runningSetting) !== 'yes') journal.setSetting(runningSetting, 'yes');
     else if (boot !== undefined && !isSameBoot) {
       lastBoot.stopped(boot.beganMs, (path) => {
-        this.#found.fetched.push(path);
-        this.#tellSoon(done);
+        this.#report.fetched.push(path);
+        this.#report.tellSoon(done);
       });
     }
     // Earlier change times then prove nothing; a clock that was set forward may have been set back before.
@@ -91,7 +76,7 @@ export class PowerCutCheck {
           journal.setSetting(beganSetting, `${boot.beganMs}`);
           journal.setSetting(bootSetting, boot.id);
         }
-        if (this.#tell()) done();
+        if (this.#report.tell()) done();
       },
       (error: unknown) => log.error({ error: String(error) }, 'the effects of a power cut could not be examined'),
     );
@@ -120,11 +105,18 @@ export class PowerCutCheck {
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const isTouched = left.state !== 'absent' && this.#isTouched(row, left.fingerprint, bootedMs);
       const verdict = this.#judge(row, shown, left, isTouched);
-      const isLost = verdict.is === 'damaged' && verdict.isSomebodys && !(await this.#copyAside(observation));
+      const isLost = verdict.is === 'damaged' && verdict.isSomebodys && !(await this.#isKeptAside(observation));
       // Without a copy the bytes stay where they are, as an edit.
       changes.push(...this.#note(row, shown, isLost ? { is: 'edited' } : verdict, observation));
     }
     journal.recordDisk(changes);
+  }
+
+  async #isKeptAside(seen: Observation): Promise<boolean> {
+    if (seen.state !== 'file' && seen.state !== 'symlink') return true;
+    const kept = await keepAside(this.#context, seen);
+    if (kept?.isNew) this.#report.copies.push(kept.copy);
+    return kept !== undefined;
   }
 
   /** True if a user changed the entry after the boot, or renamed a conflict copy to the name of its original since the row was recorded. */
@@ -218,92 +210,20 @@ export class PowerCutCheck {
       }
       case 'undone': {
         const { fingerprint } = verdict;
-        this.#found.undone.push(path);
+        this.#report.undone.push(path);
         return [entryFor(path, verdict.shown, fingerprint, racy, { unconfirmed: unconfirmedAt(fingerprint, wallMs) })];
       }
       case 'gone':
-        this.#found.fetched.push(path);
+        this.#report.fetched.push(path);
         return [{ path, entry: undefined }];
       case 'damaged': {
         const { fingerprint, content } = verdict;
-        this.#found.fetched.push(path);
+        this.#report.fetched.push(path);
         const found = content === undefined && seen.state === 'file' ? seen.content : undefined;
         const marks = { damaged: true, found, cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, wallMs) };
         return [{ path, entry: { dot, content, fingerprint, ...marks } }];
       }
     }
-  }
-
-  /**
-   * Makes a conflict copy of the entry at a path: an ordinary file, which is journaled as one. Without room the entry itself is renamed.
-   * False if neither could be done.
-   */
-  async #copyAside(seen: Observation): Promise<boolean> {
-    if (seen.state !== 'file' && seen.state !== 'symlink') return true;
-    const { folder, self } = this.#context;
-    const { path, fingerprint } = seen;
-    for (let attempt = 0; attempt < copyNamesMax; attempt++) {
-      const copy = conflictPath(path, Math.max(0, Math.floor(fingerprint.mtimeMs)) * 1_024 + attempt, self.name);
-      const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
-      if (there !== undefined && isSame(there, seen)) return true;
-      if (there?.state !== 'absent') continue;
-      const [copied] = await folder.apply([{ action: copyAction(seen, copy) }]);
-      if (copied?.result !== 'done') {
-        const rename = { do: 'rename', from: path, to: copy, expectedFrom: fingerprint, expected: 'absent' } as const;
-        const [moved] = await folder.apply([{ action: rename }]);
-        // A program has made another file under that name, or the disk fails.
-        if (moved?.result !== 'done') continue;
-      }
-      this.#found.copies.push(copy);
-      return true;
-    }
-    return false;
-  }
-
-  /** Schedules a report: torn files are found one by one while the folder is compared with the journal. */
-  #tellSoon(done: () => void): void {
-    if (this.#telling) return;
-    this.#telling = true;
-    this.#context.clock.after(openCheckMs, () => {
-      this.#telling = false;
-      if (!this.#stopped && this.#tell()) done();
-    });
-  }
-
-  /** Reports the findings. True if they require action. */
-  #tell(): boolean {
-    const { fetched, undone, copies } = this.#found;
-    if (fetched.length + undone.length === 0) return false;
-    const paths = [...fetched, ...undone].slice(0, pathsNamedMax);
-    const counts = { fetched: fetched.length, undone: undone.length, copies: copies.length };
-    this.#context.events.add('power-cut', { ...counts, paths });
-    const files = fetched.length + undone.length;
-    const detail =
-      `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
-      `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. The missing content comes from the other members` +
-      `${copies.length > 0 ? `; the remains are kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
-    this.#context.problems.set('power-cut', {}, detail);
-    if (!this.#watching) this.#watch();
-    return true;
-  }
-
-  /** Withdraws the problem once the disk shows the heads again. */
-  #watch(): void {
-    const { clock, problems } = this.#context;
-    if (this.#stopped) return;
-    const { fetched, undone } = this.#found;
-    this.#watching = [...fetched, ...undone].some((path) => this.#isOpen(path));
-    if (this.#watching) clock.after(openCheckMs, () => this.#watch());
-    else problems.clear('power-cut');
-  }
-
-  #isOpen(path: string): boolean {
-    const { journal } = this.#context;
-    const [head] = journal.heads(path);
-    if (head === undefined || isMemberPath(path)) return false;
-    const row = journal.disk(path);
-    if (row === undefined) return isLive(head);
-    return row.damaged === true || row.dot.origin !== head.origin || row.dot.seq !== head.seq;
   }
 }
 
@@ -327,12 +247,41 @@ function mayBeSameTick(row: DiskEntry, seen: Observation): boolean {
   return seen.fingerprint.size > 0 && seen.endsInZeros !== true;
 }
 
-function isSame(there: Observation, seen: Observation): boolean {
+/** What a power cut left at a path. */
+type LeftOver = Observation & { readonly state: 'file' | 'symlink' };
+
+/**
+ * Makes a conflict copy of the entry at a path: an ordinary file, which is journaled as one. Without room the entry itself is renamed.
+ * Resolves with the name of the copy, which may be there already; undefined if neither could be done.
+ */
+async function keepAside(
+  { folder, self }: Context,
+  seen: LeftOver,
+): Promise<{ readonly copy: string; readonly isNew: boolean } | undefined> {
+  const { path, fingerprint } = seen;
+  for (let attempt = 0; attempt < copyNamesMax; attempt++) {
+    const copy = conflictPath(path, Math.max(0, Math.floor(fingerprint.mtimeMs)) * 1_024 + attempt, self.name);
+    const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
+    if (there !== undefined && isSame(there, seen)) return { copy, isNew: false };
+    if (there?.state !== 'absent') continue;
+    const [copied] = await folder.apply([{ action: copyAction(seen, copy) }]);
+    if (copied?.result !== 'done') {
+      const rename = { do: 'rename', from: path, to: copy, expectedFrom: fingerprint, expected: 'absent' } as const;
+      const [moved] = await folder.apply([{ action: rename }]);
+      // A program has made another file under that name, or the disk fails.
+      if (moved?.result !== 'done') continue;
+    }
+    return { copy, isNew: true };
+  }
+  return undefined;
+}
+
+function isSame(there: Observation, seen: LeftOver): boolean {
   if (there.state === 'file') return seen.state === 'file' && there.content === seen.content;
   return there.state === 'symlink' && seen.state === 'symlink' && there.target === seen.target;
 }
 
-function copyAction(seen: Observation & { readonly state: 'file' | 'symlink' }, path: string): Action {
+function copyAction(seen: LeftOver, path: string): Action {
   const { fingerprint, mtimeUs } = seen;
   if (seen.state === 'symlink') return { do: 'symlink', path, expected: 'absent', target: seen.target, mtimeUs };
   const { content, blocks } = seen;
