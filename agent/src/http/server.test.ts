@@ -251,13 +251,17 @@ describe('errors are sentences with a code', () => {
   });
 
   test('a refusal keeps its code; the details of an internal error stay in the log', async () => {
-    const retire = vi.spyOn(served.engine, 'retire');
-    retire.mockRejectedValue(new LockstepError('not-a-member', 'This member has left already.'));
+    const commit = vi.spyOn(served.engine.operationWriter, 'commit');
+    const failsWith = (error: Error) =>
+      commit.mockImplementation(() => {
+        throw error;
+      });
+    failsWith(new LockstepError('not-a-member', 'This member has left already.'));
     const refused = await ask('POST', '/api/v1/leave');
     expect(refused.status).toBe(409);
     expect(JSON.parse(refused.text).error).toEqual({ code: 'not-a-member', message: 'This member has left already.' });
 
-    retire.mockRejectedValue(new Error('password=hunter2'));
+    failsWith(new Error('password=hunter2'));
     const broken = await ask('POST', '/api/v1/leave');
     expect(broken.status).toBe(500);
     expect(broken.text).not.toContain('hunter2');

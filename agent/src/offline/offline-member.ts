@@ -8,6 +8,7 @@ import { loadIdentity } from '../member-dir/identity-files.ts';
 import { statePath } from '../member-dir/state-directory.ts';
 import { nodeClock } from '../os/node-clock.ts';
 import { openJournal } from '../store/journal.ts';
+import { verifyMember } from '../sync/durability/verify.ts';
 import { createEngine } from '../sync/engine.ts';
 import type { Log } from '../sync/ports/log.ts';
 import type { Network } from '../sync/ports/network.ts';
@@ -50,7 +51,7 @@ export async function openOffline(directory: string, config: Config, log: Log): 
     });
     return {
       operations: (query) => readOperations(engine, query),
-      verify: () => engine.verify(false, () => false),
+      verify: () => verifyMember(engine, { repair: false, aborted: () => false }),
       replay: (into) => replayInto(engine, into, new AbortController().signal),
       work: () => engine.work.list(),
       async close() {

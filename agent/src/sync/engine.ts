@@ -1,13 +1,10 @@
-import { historyAgeMsMax, historyFilesMax, lastSyncMs, type MemberId, scrubIntervalMs } from '@lockstep/shared';
-import type { VerifyResult } from '@lockstep/shared/api';
+import { historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { RateRule } from '../core/traffic/rate-rules.ts';
-import type { AccessParts } from './access/access-parts.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
-import { type Repairer, verifyMember } from './durability/verify.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
 import { Work } from './durability/work.ts';
 import { WriteBack } from './durability/write-back.ts';
@@ -16,7 +13,7 @@ import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
 import { Scrub } from './integrity/scrub.ts';
-import { announce, untilDrained, untilInformed } from './lifecycle/announce.ts';
+import { announce, untilDrained } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
@@ -27,7 +24,6 @@ import { Forks } from './members/forks.ts';
 import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
 import { Peers } from './members/peers.ts';
-import { removeMember, takeBackMember } from './members/removal.ts';
 import { Reports } from './members/reports.ts';
 import type { Boot, Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
@@ -53,7 +49,6 @@ import { ThroughputHistory } from './traffic/throughput.ts';
 import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { ContentSearch } from './transfer/content-search.ts';
 import { OldVersions } from './versions/old-versions.ts';
-import type { RestoreParts } from './versions/restore.ts';
 import { type HistorySize, Retention } from './versions/retention.ts';
 
 /** The settings of an engine that can be changed while it runs. */
@@ -112,7 +107,7 @@ export class Engine {
   readonly work = new Work();
 
   readonly #options: EngineOptions;
-  readonly #operationWriter: OperationWriter;
+  readonly operationWriter: OperationWriter;
   readonly incoming: Incoming;
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
@@ -139,7 +134,7 @@ export class Engine {
     this.health = new Health(context, options.load);
     // Sessions subscribe to `made` before the other loops, so that new operations are sent first.
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
-    this.#operationWriter = new OperationWriter(context, ownOrigin);
+    this.operationWriter = new OperationWriter(context, ownOrigin);
     this.peers = new Peers(context, {
       ready: (peer) => this.#sessions.open(peer),
       message: (peer, message) => this.#sessions.message(peer, message),
@@ -151,18 +146,18 @@ export class Engine {
     this.search = new ContentSearch(context, peers);
     this.arrivals = new Arrivals(context, this.transfers, () => this.catchUp.progress() !== undefined);
     this.departures = new Departures(context);
-    this.incoming = new Incoming(context, this.#operationWriter);
+    this.incoming = new Incoming(context, this.operationWriter);
     this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
     this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));
-    const { catchUp, transfers, search, incoming, departures } = this;
-    const forks = new Forks(context, { peers, operationWriter: this.#operationWriter, ownOrigin });
+    const { catchUp, transfers, search, incoming, departures, operationWriter } = this;
+    const forks = new Forks(context, { peers, operationWriter, ownOrigin });
     const heartbeat = this.#heartbeat;
     const reports = new Reports(context, peers);
     const serving = { peers, catchUp, transfers, search, departures, incoming, heartbeat, reports, forks, ownOrigin };
     this.#sessions = new Sessions(context, serving);
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
-    this.localChanges = new LocalChanges(context, this.#operationWriter, options.rescanIntervalMs);
+    this.localChanges = new LocalChanges(context, operationWriter, options.rescanIntervalMs);
     context.missing.heed((path) => this.localChanges.isOpen(path));
     this.mounts = new Mounts(context);
     this.#ignoreReload = new IgnoreReload(context, () => this.lifecycle.phase === 'active');
@@ -170,7 +165,6 @@ export class Engine {
     this.oldVersions = new OldVersions(context, transfers);
     this.applyLoop = new ApplyLoop(context, transfers, new RenameGate(journal, clock, () => peers.ready()));
     const { id } = context.self;
-    const operationWriter = this.#operationWriter;
     this.#resolver = new ConflictResolver(context, { operationWriter, peers, transfers }, () => {
       const { state, enabledAt } = this.lifecycle;
       return { id, state: state === 'active' ? 'active' : 'syncing', enabledAt };
@@ -221,7 +215,7 @@ export class Engine {
     if (!lifecycle.enter('pulling')) return;
     await this.catchUp.first();
     if (!lifecycle.enter('scanning')) return;
-    announce(context, this.#operationWriter, 'joined');
+    announce(context, this.operationWriter, 'joined');
     await untilRulesAreKnown(context, () => lifecycle.isLeaving);
     if (lifecycle.isLeaving) return;
     await this.mounts.check();
@@ -267,64 +261,9 @@ export class Engine {
     await this.context.lock.run(() => Promise.resolve());
   }
 
-  /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
-  async retire(timeoutMs: number): Promise<readonly string[]> {
-    const operation = announce(this.context, this.#operationWriter, 'left');
-    const informed = await untilInformed(this.context, this.peers, operation, timeoutMs);
-    this.peers.broadcast({ type: 'leave', retire: true });
-    return informed.map((peer) => this.peers.nameOf(peer.id));
-  }
-
-  /**
-   * Removes a lost member from the cluster, or takes it back. Resolves with the names of those that hold it. Throws as `removeMember` and
-   * `takeBackMember`.
-   */
-  async remove(id: MemberId, isUndone: boolean, timeoutMs: number): Promise<readonly string[]> {
-    const parts = { context: this.context, operationWriter: this.#operationWriter, peers: this.peers };
-    const operation = isUndone ? takeBackMember(parts, id) : removeMember(parts, id);
-    this.peers.refreshStates();
-    const informed = await untilInformed(this.context, this.peers, operation, timeoutMs);
-    return informed.map((peer) => this.peers.nameOf(peer.id));
-  }
-
   /** See `waitForDurability`. */
   wait(query: WaitQuery, aborted: () => boolean = () => false): Promise<WaitOutcome> {
-    const { context, peers, localChanges, mounts, writeBack, confirmer } = this;
-    const reason = (path: string): string | undefined => this.applyLoop.reason(path);
-    const isStopping = (): boolean => this.lifecycle.isLeaving;
-    const parts = { context, peers, localChanges, mounts, writeBack, confirmer, reason, aborted, isStopping };
-    return waitForDurability(parts, query);
-  }
-
-  /** See `verifyMember`. */
-  verify(repair: boolean, aborted: () => boolean): Promise<VerifyResult> {
-    const repairer: Repairer = {
-      check: (path) => this.damage.check(path),
-      mark: (path) => this.localChanges.mark(path),
-      retry: () => this.applyLoop.unblock(),
-      isFetching: () => this.transfers.progress().length > 0,
-      reason: (path) => this.applyLoop.reason(path),
-    };
-    const { files, directories } = this.context.journal.counts().disk;
-    const task = this.work.begin('verify', files + directories);
-    const watch = { isAborted: aborted, compared: (paths: number) => task.did(paths) };
-    return verifyMember(this.context, watch, repair ? repairer : undefined).finally(() => task.end());
-  }
-
-  /** What `restoreVersion` uses. */
-  get restoreParts(): RestoreParts {
-    return { ...this.accessParts, oldVersions: this.oldVersions };
-  }
-
-  /** What the functions of `access/` use. */
-  get accessParts(): AccessParts {
-    const { context, localChanges, pause } = this;
-    return {
-      context,
-      settle: (path, giveUp) => localChanges.settleAll(path, giveUp),
-      mark: (path) => localChanges.mark(path),
-      isPaused: () => pause.isOn,
-    };
+    return waitForDurability(this, query, aborted);
   }
 
   /** Puts other settings in force. */
@@ -342,14 +281,6 @@ export class Engine {
     this.retention.limit({ size: historySize, ageMsMax });
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);
-  }
-
-  /** Compares the whole folder with the journal now, and retries all blocked paths. Resolves with the number of new operations. */
-  async rescan(): Promise<{ readonly operations: number }> {
-    const before = this.totals.operationsMade;
-    await this.localChanges.settleAll('', new Promise(() => undefined));
-    this.applyLoop.unblock();
-    return { operations: this.totals.operationsMade - before };
   }
 
   /** Retries at once: blocked paths, and members that did not answer. */

@@ -7,6 +7,7 @@ import type {
   WaitResult,
 } from '@lockstep/shared/api';
 import type { Engine } from '../../sync/engine.ts';
+import { changeMembership, retire } from '../../sync/lifecycle/announce.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
 
@@ -20,7 +21,7 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
 
 /** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. */
 export async function leaveCluster({ engine, retired }: ServedMember): Promise<LeaveResult> {
-  const told = await engine.retire(goodbyeMs);
+  const told = await retire(engine, goodbyeMs);
   setImmediate(retired);
   return { told: [...told] };
 }
@@ -32,12 +33,15 @@ export async function leaveCluster({ engine, retired }: ServedMember): Promise<L
 export async function removeMember(engine: Engine, request: RemoveMemberRequest): Promise<RemoveMemberResult> {
   const { member, undo = false } = request;
   const { id, name } = findMember(engine, member);
-  return { name, told: [...(await engine.remove(id, undo, goodbyeMs))] };
+  return { name, told: [...(await changeMembership(engine, id, undo, goodbyeMs))] };
 }
 
-/** Compares the whole folder with the journal. */
+/** Compares the whole folder with the journal now, and retries all blocked paths. */
 export async function rescanFolder(engine: Engine): Promise<RescanResult> {
   const startMs = performance.now();
-  const { operations } = await engine.rescan();
-  return { operations, elapsedMs: performance.now() - startMs };
+  const { localChanges, applyLoop, totals } = engine;
+  const before = totals.operationsMade;
+  await localChanges.settleAll('', new Promise(() => undefined));
+  applyLoop.unblock();
+  return { operations: totals.operationsMade - before, elapsedMs: performance.now() - startMs };
 }

@@ -14,6 +14,7 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
+import { verifyMember } from '../../sync/durability/verify.ts';
 import { answers } from '../answers.ts';
 import { verifiesMax, waitsMax } from '../limits.ts';
 import { leaveCluster, removeMember, rescanFolder, waitFor } from '../queries/commands.ts';
@@ -117,7 +118,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
     },
     (request, reply) => {
       const signal = signalOf(reply);
-      return engine.verify(request.body?.repair ?? false, () => signal.aborted);
+      return verifyMember(engine, { repair: request.body?.repair ?? false, aborted: () => signal.aborted });
     },
   );
 

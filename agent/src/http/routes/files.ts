@@ -123,7 +123,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       const length = headers['content-length'];
       const chunks = arriving(bodyOf(request), uploadIdleMs);
       const size = length === undefined ? undefined : Number(length);
-      const result = await putFile(engine.accessParts, { path, condition: writeCondition(headers), size, chunks });
+      const result = await putFile(engine, { path, condition: writeCondition(headers), size, chunks });
       return answerWritten(reply, written(path, result));
     },
   );
@@ -164,7 +164,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
     async (request) => {
       const path = checkedPath(request.params['*']);
       const { entries } = request.query;
-      const result = await removeEntry(engine.accessParts, {
+      const result = await removeEntry(engine, {
         path,
         condition: writeCondition(request.raw.headers),
         entries,
@@ -181,7 +181,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
     schema: { hide: true, params, response: { ...answers(writtenEntrySchema), 201: writtenEntrySchema } },
     handler: async (request, reply) => {
       const path = checkedPath(request.params['*']);
-      return answerWritten(reply, written(path, await makeDirectory(engine.accessParts, path)));
+      return answerWritten(reply, written(path, await makeDirectory(engine, path)));
     },
   });
   app.route({
@@ -192,7 +192,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       const path = checkedPath(request.params['*']);
       const to = checkedPath(destinationOf(request));
       const condition = writeCondition(request.raw.headers);
-      return answerWritten(reply, written(to, await moveEntry(engine.accessParts, { path, to, condition })));
+      return answerWritten(reply, written(to, await moveEntry(engine, { path, to, condition })));
     },
   });
 };

@@ -1,3 +1,4 @@
+import { retire } from '../../sync/lifecycle/announce.ts';
 import { contentOfText } from '../disk/content.ts';
 import type { Machine } from '../world/machine.ts';
 import { cast, networkBetween } from './cast.ts';
@@ -81,7 +82,7 @@ function untilSame(cluster: LiveCluster, machines: readonly Machine[]): Promise<
 async function bringMishaps(cluster: LiveCluster): Promise<void> {
   const machine = (name: string): Machine => cluster.machine(name);
   const yeti = machine('yeti');
-  const isRetired = yeti.engine?.retire(goodbyeMs);
+  const isRetired = yeti.engine && retire(yeti.engine, goodbyeMs);
   await cluster.until(() => machine('ant').engine?.peers.get(yeti.id)?.state === 'left');
   await isRetired;
   yeti.stop();

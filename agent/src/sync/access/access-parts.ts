@@ -8,10 +8,12 @@ import { type Refused, refused } from './condition.ts';
 /** What this room uses of the engine. */
 export interface AccessParts {
   readonly context: Context;
-  /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
-  readonly settle: (path: string, giveUp: Promise<void>) => Promise<readonly string[]>;
-  readonly mark: (path: string) => void;
-  readonly isPaused: () => boolean;
+  readonly localChanges: {
+    /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
+    settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+    mark(path: string): void;
+  };
+  readonly pause: { readonly isOn: boolean };
 }
 
 /** A change that was made in the folder. `operation`: the entry at the path now; undefined while it is not journaled yet. */
@@ -29,8 +31,8 @@ const journalMsMax = 30_000;
 const readBytesPerMs = 20_000;
 
 /** A sentence if this member does not take changes of a person now. */
-export function pausedRefusal({ isPaused, context }: AccessParts): Refused | undefined {
-  if (!isPaused()) return undefined;
+export function pausedRefusal({ pause, context }: AccessParts): Refused | undefined {
+  if (!pause.isOn) return undefined;
   const { name } = context.self;
   return refused('not-written', `${name} is paused: nothing would reach the other members. Resume it first.`);
 }
@@ -50,7 +52,7 @@ export async function settledRefusal(parts: AccessParts, path: string): Promise<
 
 /** Journals what was done at `path`, of `size` bytes. Returns the entry there, unless that takes too long. */
 export async function journaled(parts: AccessParts, path: string, size = 0): Promise<Operation | undefined> {
-  parts.mark(path);
+  parts.localChanges.mark(path);
   const late = await settleFor(parts, path, journalMsMax + size / readBytesPerMs);
   if (late.length > 0) return undefined;
   const [head] = parts.context.journal.heads(path);
@@ -81,8 +83,8 @@ export async function execute(
   const { folder } = parts.context;
   const results = await folder.apply(requests);
   for (const { action } of requests) {
-    if (action.do === 'rename' || action.do === 'rename-directory') parts.mark(action.from);
-    parts.mark('path' in action ? action.path : action.to);
+    if (action.do === 'rename' || action.do === 'rename-directory') parts.localChanges.mark(action.from);
+    parts.localChanges.mark('path' in action ? action.path : action.to);
   }
   const failed = results.find(({ result }) => result !== 'done');
   if (failed === undefined) return undefined;
@@ -92,11 +94,15 @@ export async function execute(
   return refused(failed.code === 'disk-full' ? 'disk-full' : 'not-written', failed.detail);
 }
 
-function settleFor({ context, settle }: AccessParts, path: string, timeoutMs: number): Promise<readonly string[]> {
+function settleFor(
+  { context, localChanges }: AccessParts,
+  path: string,
+  timeoutMs: number,
+): Promise<readonly string[]> {
   let cancel = (): void => undefined;
   const giveUp = new Promise<void>((resolve) => {
     const timer = context.clock.after(timeoutMs, resolve);
     cancel = () => timer.cancel();
   });
-  return settle(path, giveUp).finally(() => cancel());
+  return localChanges.settleAll(path, giveUp).finally(() => cancel());
 }

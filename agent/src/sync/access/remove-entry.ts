@@ -111,7 +111,7 @@ async function removeAll(
   }
   const results = await context.folder.apply(requests);
   for (const [index, { path, action }] of requests.entries()) {
-    parts.mark(path);
+    parts.localChanges.mark(path);
     const result = results[index];
     if (result?.result === 'done') continue;
     const reason =

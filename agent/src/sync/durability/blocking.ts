@@ -17,7 +17,11 @@ export interface Blocking {
 
 /** What keeps members from holding the operations that a wait counts: this one, and the others that are asked. */
 export function whatBlocks(
-  parts: { readonly context: Context; readonly peers: Peers; readonly reason: (path: string) => string | undefined },
+  parts: {
+    readonly context: Context;
+    readonly peers: Peers;
+    readonly applyLoop: { reason(path: string): string | undefined };
+  },
   others: readonly Peer[],
   holders: ReplicaCount,
 ): readonly Blocking[] {
@@ -28,7 +32,8 @@ export function whatBlocks(
     const operation = context.journal.operation(dot);
     if (operation === undefined) continue;
     const { path } = operation;
-    const why = context.problems.ofPath(path)?.detail ?? parts.reason(path) ?? siblingReason(context, operation);
+    const why =
+      context.problems.ofPath(path)?.detail ?? parts.applyLoop.reason(path) ?? siblingReason(context, operation);
     blocking.push({ path: pathToShow(operation), member: context.self.id, memberName: context.self.name, reason: why });
   }
   for (const peer of others) {

@@ -30,7 +30,7 @@ export async function settle(
     readonly context: Context;
     readonly localChanges: FolderScan;
     readonly mounts: MountCheck;
-    readonly isStopping: () => boolean;
+    readonly lifecycle: { readonly isLeaving: boolean };
   },
   path: string | undefined,
   expiry: Promise<void>,
@@ -47,7 +47,7 @@ export async function settle(
     ({ unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp));
   }
   const { id, name } = context.self;
-  if (parts.isStopping()) {
+  if (parts.lifecycle.isLeaving) {
     const reason = `The agent of ${name} is stopping, and has not checked everything. Start it, and wait again.`;
     return [{ path, member: id, memberName: name, reason }];
   }

@@ -4,6 +4,7 @@ import { listedPathsMax } from '@lockstep/shared/api';
 import type { DiskEntry } from '../../core/entry.ts';
 import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
+import type { Work } from './work.ts';
 
 type Difference = VerifyResult['disk']['paths'][number];
 
@@ -13,40 +14,62 @@ const checkIntervalMs = 100;
 /** A repair ends after this time without a repaired path or a fetch: some content is not available. */
 const idleMsMax = 10_000;
 
-/** Callbacks of a repair into the engine. */
-export interface Repairer {
-  /** Reads the whole file at a path, and has it fetched again if it is damaged. */
-  check(path: string): Promise<unknown>;
-  /** Requests a detection at a path. */
-  mark(path: string): void;
-  /** Retries all blocked paths at once. */
-  retry(): void;
-  /** Whether any content is being fetched. */
-  isFetching(): boolean;
-  /** Why a path is not repaired yet, if known. */
-  reason(path: string): string | undefined;
+/** What a verification uses of the engine. */
+interface VerifyParts {
+  readonly context: Context;
+  readonly work: Work;
+  readonly damage: {
+    /** Reads the whole file at a path, and has it fetched again if it is damaged. */
+    check(path: string): Promise<unknown>;
+  };
+  readonly localChanges: {
+    /** Requests a detection at a path. */
+    mark(path: string): void;
+  };
+  readonly applyLoop: {
+    /** Retries all blocked paths at once. */
+    unblock(): void;
+    /** Why a path is not repaired yet, if known. */
+    reason(path: string): string | undefined;
+  };
+  readonly transfers: {
+    /** The contents that are being fetched. */
+    progress(): readonly unknown[];
+  };
 }
 
-/** The observer of a verification. */
-export interface VerifyWatch {
-  /** True if no one waits for the result any more. */
-  isAborted(): boolean;
-  /** Called with the number of further paths that were compared with the disk. */
-  compared(paths: number): void;
+/** How to verify. */
+interface VerifyOptions {
+  /** Differences are repaired, and the result says which are left. */
+  readonly repair: boolean;
+  /** Returns true if no one waits for the result any more. */
+  readonly aborted: () => boolean;
 }
 
 /**
- * Replays the log and compares it with the heads, then reads the folder and compares it with the content ids. Without `repairer` it
- * changes nothing; with it, differences are repaired, and the result says which are left.
+ * Replays the log and compares it with the heads, then reads the folder and compares it with the content ids. Without `repair`
+ * it changes nothing.
  */
-export async function verifyMember(
-  context: Context,
-  { isAborted: aborted, compared: report }: VerifyWatch,
-  repairer?: Repairer | undefined,
+export async function verifyMember(parts: VerifyParts, options: VerifyOptions): Promise<VerifyResult> {
+  const { files, directories } = parts.context.journal.counts().disk;
+  const task = parts.work.begin('verify', files + directories);
+  try {
+    return await compareAll(parts, options, (paths) => task.did(paths));
+  } finally {
+    task.end();
+  }
+}
+
+/** `report` is called with the number of further paths that were compared with the disk. */
+async function compareAll(
+  parts: VerifyParts,
+  { repair: repairs, aborted }: VerifyOptions,
+  report: (paths: number) => void,
 ): Promise<VerifyResult> {
+  const { context } = parts;
   const { journal, clock } = context;
   const startMs = clock.monotonicMs();
-  const { compared, differing } = journal.verifyHeads(repairer !== undefined);
+  const { compared, differing } = journal.verifyHeads(repairs);
   const heads = {
     compared,
     differing: differing.length,
@@ -66,10 +89,10 @@ export async function verifyMember(
   }
   const result = { heads, disk: { ...disk, paths: listed(found) } };
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
-  if (repairer === undefined) {
+  if (!repairs) {
     return { ok: heads.differing === 0 && disk.differing === 0, ...result, elapsedMs: elapsedMs() };
   }
-  const left = await repair(context, repairer, found, aborted);
+  const left = await repair(parts, found, aborted);
   const beyond = disk.differing - found.length;
   const repaired = heads.differing + found.length - left.length;
   return {
@@ -82,25 +105,24 @@ export async function verifyMember(
 
 /** Repairs differences, and returns those that are left. */
 async function repair(
-  context: Context,
-  repairer: Repairer,
+  { context, damage, localChanges, applyLoop, transfers }: VerifyParts,
   found: readonly Difference[],
   aborted: () => boolean,
 ): Promise<readonly Difference[]> {
   const { journal, clock } = context;
   for (const { path } of found) {
     if (aborted()) break;
-    const verdict = await repairer.check(path);
-    if (verdict !== 'damaged') repairer.mark(path);
+    const verdict = await damage.check(path);
+    if (verdict !== 'damaged') localChanges.mark(path);
   }
-  repairer.retry();
+  applyLoop.unblock();
   const wanted = new Set(found.map(({ path }) => path));
   const damaged = (): number => journal.damaged().filter(({ path }) => wanted.has(path)).length;
   let idleSinceMs = clock.monotonicMs();
   for (let left = damaged(); left > 0 && !aborted(); ) {
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
     const still = damaged();
-    if (still < left || repairer.isFetching()) idleSinceMs = clock.monotonicMs();
+    if (still < left || transfers.progress().length > 0) idleSinceMs = clock.monotonicMs();
     else if (clock.monotonicMs() - idleSinceMs > idleMsMax) break;
     left = still;
   }
@@ -111,7 +133,7 @@ async function repair(
     left.push(...(await compareRows(context, rows)));
   }
   return left.map((difference) => {
-    const why = journal.disk(difference.path)?.damaged ? repairer.reason(difference.path) : undefined;
+    const why = journal.disk(difference.path)?.damaged ? applyLoop.reason(difference.path) : undefined;
     return why === undefined ? difference : { ...difference, reason: `${difference.reason} ${why}` };
   });
 }

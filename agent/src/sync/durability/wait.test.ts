@@ -12,6 +12,7 @@ import { WriteBack } from './write-back.ts';
 const bee = 'bee' as MemberId;
 const origin = 'bee.1' as OriginId;
 const timeoutMs = 10_000;
+const notAborted = (): boolean => false;
 
 function partsOf(
   ant: LoneMember,
@@ -25,9 +26,8 @@ function partsOf(
     writeBack: new WriteBack(context),
     confirmer: new Confirmer(context, () => false),
     mounts: new Mounts(context),
-    reason: () => undefined,
-    aborted: () => false,
-    isStopping: () => false,
+    applyLoop: { reason: () => undefined },
+    lifecycle: { isLeaving: false },
   };
 }
 
@@ -48,7 +48,7 @@ async function waiting(): Promise<{
   const peer = ant.peers.get(bee) as Peer;
   const parts = partsOf(ant);
   let isOver = false;
-  const outcome = waitForDurability(parts, { for: 'all', timeoutMs }).finally(() => {
+  const outcome = waitForDurability(parts, { for: 'all', timeoutMs }, notAborted).finally(() => {
     isOver = true;
   });
   await ant.passes(1_000);
@@ -96,8 +96,8 @@ test('[AK5] a wait at a member that is stopping says so, and does not report une
   await started;
   ant.volume.disk.write('file', contentOfText('text'));
   localChanges.stop();
-  const parts = { ...partsOf(ant, localChanges), isStopping: () => true };
-  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  const parts = { ...partsOf(ant, localChanges), lifecycle: { isLeaving: true } };
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
   await ant.passes(1_000);
   expect(await outcome).toMatchObject({ done: false, blocking: [{ reason: expect.stringContaining('is stopping') }] });
 });
@@ -113,13 +113,13 @@ test('[AK5] a wait ends only when every directory could be listed, and names the
   volume.disk.mkdir('closed');
   volume.disk.write('closed/file', contentOfText('text'));
   volume.disk.chmod('closed', 0o300);
-  const inVain = waitForDurability(parts, { for: 1, timeoutMs });
+  const inVain = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
   await ant.passes(timeoutMs + 1_000);
   expect(await inVain).toMatchObject({
     done: false,
     blocking: [{ path: 'closed', reason: expect.stringContaining('cannot be read') }],
   });
-  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
   await ant.passes(1_000);
   volume.disk.chmod('closed', 0o700);
   await ant.passes(timeoutMs);
@@ -152,7 +152,7 @@ test('[AK5] a wait examines the folder after an exchanged disk is accepted, also
   };
   volume.disk.write('file', contentOfText('text'));
   const parts = { ...partsOf(ant, localChanges), localChanges: scan, mounts };
-  const outcome = waitForDurability(parts, { for: 1, timeoutMs });
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
   await ant.passes(timeoutMs);
   expect(await outcome).toMatchObject({ done: true });
   expect(settled).toBe(1);
@@ -172,7 +172,7 @@ test('[AK5] [IG4] a wait examines the folder again if its rules have changed mea
       return Promise.resolve([]);
     },
   };
-  const outcome = waitForDurability({ ...partsOf(ant), localChanges: scan }, { for: 1, timeoutMs });
+  const outcome = waitForDurability({ ...partsOf(ant), localChanges: scan }, { for: 1, timeoutMs }, notAborted);
   await ant.passes(1_000);
   expect(await outcome).toMatchObject({ done: true });
   expect(settled).toBe(2);

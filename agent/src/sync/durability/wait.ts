@@ -33,7 +33,7 @@ export interface WaitOutcome {
 /**
  * Waits until all entries that were on this member's disk at the call, noticed before or not, are durable on the wanted number of
  * members. A scan finds changes that are not journaled yet; after that it counts. Throws 'request-invalid' for a wait that
- * cannot end: for more members than there are, or for a path that has never existed.
+ * cannot end: for more members than there are, or for a path that has never existed. `aborted` returns true if no one waits any more.
  */
 export async function waitForDurability(
   parts: {
@@ -43,12 +43,13 @@ export async function waitForDurability(
     readonly writeBack: WriteBack;
     readonly confirmer: Confirmer;
     readonly mounts: MountCheck;
-    readonly reason: (path: string) => string | undefined;
-    readonly aborted: () => boolean;
+    /** `reason`: why a path is not applied yet, if known. */
+    readonly applyLoop: { reason(path: string): string | undefined };
     /** True if the agent is stopping: it examines no further paths. */
-    readonly isStopping: () => boolean;
+    readonly lifecycle: { readonly isLeaving: boolean };
   },
   query: WaitQuery,
+  aborted: () => boolean,
 ): Promise<WaitOutcome> {
   const { context, peers } = parts;
   const { clock } = context;
@@ -65,7 +66,7 @@ export async function waitForDurability(
   const expiry = new Promise<void>((resolve) => {
     timer = clock.after(query.timeoutMs, resolve);
   });
-  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || parts.aborted() || parts.isStopping();
+  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || aborted() || parts.lifecycle.isLeaving;
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
     return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [] };

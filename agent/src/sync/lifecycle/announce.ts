@@ -1,7 +1,8 @@
-import { memberPath, type Operation } from '@lockstep/shared';
+import { type MemberId, memberPath, type Operation } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import { removeMember, takeBackMember } from '../members/removal.ts';
 import type { Clock } from '../ports/clock.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
@@ -9,6 +10,39 @@ import type { Context } from '../state/context.ts';
 /** How long `stop` waits for the last messages to be sent. */
 const goodbyeMs = 200;
 const queueCheckMs = 5;
+
+/** What the functions of this file use of the engine. */
+interface Parts {
+  readonly context: Context;
+  readonly operationWriter: OperationWriter;
+  readonly peers: Peers;
+}
+
+/** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
+export async function retire(parts: Parts, timeoutMs: number): Promise<readonly string[]> {
+  const { context, operationWriter, peers } = parts;
+  const operation = announce(context, operationWriter, 'left');
+  const informed = await untilInformed(context, peers, operation, timeoutMs);
+  peers.broadcast({ type: 'leave', retire: true });
+  return informed.map((peer) => peers.nameOf(peer.id));
+}
+
+/**
+ * Removes a lost member from the cluster, or takes it back. Resolves with the names of those that hold it. Throws as `removeMember` and
+ * `takeBackMember`.
+ */
+export async function changeMembership(
+  parts: Parts,
+  id: MemberId,
+  isUndone: boolean,
+  timeoutMs: number,
+): Promise<readonly string[]> {
+  const { context, peers } = parts;
+  const operation = isUndone ? takeBackMember(parts, id) : removeMember(parts, id);
+  peers.refreshStates();
+  const informed = await untilInformed(context, peers, operation, timeoutMs);
+  return informed.map((peer) => peers.nameOf(peer.id));
+}
 
 /** Writes this member's entry into the member list unless it is already there. Returns the operation of the entry. */
 export function announce(
@@ -26,7 +60,7 @@ export function announce(
 }
 
 /** Resolves with the members that have `operation` in their journal, once all reachable ones have it or after `timeoutMs`. */
-export async function untilInformed(
+async function untilInformed(
   { clock, facts }: Context,
   peers: Peers,
   operation: Operation | undefined,

@@ -16,10 +16,12 @@ export type Restoration =
 export interface RestoreParts {
   readonly context: Context;
   readonly oldVersions: OldVersions;
-  /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
-  readonly settle: (path: string, giveUp: Promise<void>) => Promise<readonly string[]>;
-  readonly mark: (path: string) => void;
-  readonly isPaused: () => boolean;
+  readonly localChanges: {
+    /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
+    settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+    mark(path: string): void;
+  };
+  readonly pause: { readonly isOn: boolean };
 }
 
 /** A file that a program keeps writing is not replaced. */
@@ -62,20 +64,20 @@ async function restoreOne(parts: RestoreParts, path: string, version: Operation)
   const source = await sourceOf(parts, version);
   if (typeof source === 'string') return refused(source);
   const { restoration, touched } = await context.lock.run(() => put(context, { path, version, source }));
-  for (const each of touched) parts.mark(each);
+  for (const each of touched) parts.localChanges.mark(each);
   return restoration;
 }
 
 /** The source of the version's content, if it has one; fetched from another member if necessary. A text says why there is none. */
 export async function sourceOf(
-  { oldVersions, isPaused }: RestoreParts,
+  { oldVersions, pause }: RestoreParts,
   version: Operation,
 ): Promise<ContentSource | undefined | string> {
   const { content } = version;
   if (content === undefined) return undefined;
   const here = await oldVersions.findHere(content);
   if (here !== undefined) return here;
-  if (isPaused()) {
+  if (pause.isOn) {
     return 'This disk does not have the content of that version, and this member is paused: run lockstep resume first.';
   }
   if (await oldVersions.obtain(version)) return { from: 'history' };
@@ -83,13 +85,13 @@ export async function sourceOf(
 }
 
 /** Journals what users changed at the path and below it. Resolves with the paths that did not come to rest in ten seconds. */
-export function settled({ context, settle }: RestoreParts, path: string): Promise<readonly string[]> {
+export function settled({ context, localChanges }: RestoreParts, path: string): Promise<readonly string[]> {
   let cancel = (): void => undefined;
   const giveUp = new Promise<void>((resolve) => {
     const timer = context.clock.after(settleMsMax, resolve);
     cancel = () => timer.cancel();
   });
-  return settle(path, giveUp).finally(() => cancel());
+  return localChanges.settleAll(path, giveUp).finally(() => cancel());
 }
 
 /** A version, its place, and the source of its content if it has one. */

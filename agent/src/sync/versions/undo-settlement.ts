@@ -52,7 +52,7 @@ export async function undoSettlement(parts: RestoreParts, conflict: Settled): Pr
     if (changed !== undefined) return refused(changed);
     return conflict.how === 'both' ? await renameBack(parts, conflict) : await putBack(parts, conflict, sources);
   });
-  for (const path of paths) parts.mark(path);
+  for (const path of paths) parts.localChanges.mark(path);
   await settleAll();
   return restoration;
 }

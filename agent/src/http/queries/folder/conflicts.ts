@@ -65,7 +65,7 @@ export async function mergeConflict(
   const path = findOriginal(engine.context.journal, copy);
   const condition = { is: 'versions', versions: new Set([originalSeen]) } as const;
   const settles = { copy, version: copySeen };
-  return written(path, await putFile(engine.accessParts, { path, condition, size: undefined, chunks, settles }));
+  return written(path, await putFile(engine, { path, condition, size: undefined, chunks, settles }));
 }
 
 function liveAt(engine: Engine, path: string): Operation | undefined {

@@ -33,7 +33,7 @@ export async function restorePath(engine: Engine, request: RestoreRequest): Prom
   const versions = rows.map(({ operation }) => operation);
   const chosen = chooseVersion({ path, versions, current, labelOf }, choiceOf(request));
   if ('reason' in chosen) throw refused(chosen.reason);
-  const restoration = await restoreVersion(engine.restoreParts, path, chosen.operation);
+  const restoration = await restoreVersion(engine, path, chosen.operation);
   if (!restoration.done) throw refused(restoration.reason);
   const row = rows.find(({ operation }) => operation === chosen.operation);
   return { path, restored: row && reportLogged(engine, row), changed: restoration.changed };
@@ -56,7 +56,7 @@ interface Deleted {
 
 async function restoreDirectory(engine: Engine, path: string, deleted: Deleted): Promise<RestoreResult> {
   const { versions, more } = await deletedIn(engine, path, deleted);
-  const results = await restoreVersions(engine.restoreParts, path, versions);
+  const results = await restoreVersions(engine, path, versions);
   const done = results.filter(({ restoration }) => restoration.done);
   const denied = results.flatMap(({ path: each, restoration }) =>
     restoration.done ? [] : [{ path: each, reason: restoration.reason }],

@@ -31,7 +31,7 @@ export async function undoConflict(engine: Engine, { copy, settledBy: seen }: Un
       reason: `The conflict of ${copy} was settled otherwise since, or is open again: look at it.`,
     };
   }
-  const result = await undoSettlement(engine.restoreParts, found);
+  const result = await undoSettlement(engine, found);
   return result.done ? { done: true } : { done: false, reason: result.reason };
 }
 
