@@ -25,8 +25,7 @@ import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
-import { writeAccepted } from './mounts/mount-file.ts';
-import type { MountIdentity } from './mounts/mount-identity.ts';
+import { FolderMounts } from './mounts/folder-mounts.ts';
 import { byFileSystem } from './mounts/mounts.ts';
 import { folderMissing } from './path-problem.ts';
 import { DiskPieces } from './piece-reader.ts';
@@ -60,8 +59,7 @@ export class DiskFolder implements Folder {
   readonly #staged: StagedContents;
   readonly #history: HistoryIndex;
   readonly #newWatches: DiskFolderOptions['watches'];
-  /** Mount points found by observations and scans. */
-  readonly #suspects = new Set<string>();
+  readonly #mounts: FolderMounts;
   #watcher: DirectoryWatches | undefined;
   #zeroBlockHash: Uint8Array | undefined;
 
@@ -76,6 +74,7 @@ export class DiskFolder implements Folder {
     this.pieces = new DiskPieces(workers);
     this.#staged = new StagedContents(workers, buffers, this.leftContents);
     this.#history = new HistoryIndex(workers, control);
+    this.#mounts = new FolderMounts(workers, places);
   }
 
   async watch(hint: (hints: readonly WatchHint[]) => void): Promise<void> {
@@ -96,9 +95,7 @@ export class DiskFolder implements Folder {
     // Reading a large file takes seconds: a job that runs under the folder lock must not wait for it.
     const lane = requests.some(({ hashLarge }) => hashLarge) ? 'background' : 'any';
     const observations = await this.#workers.run('observe', requests, lane);
-    for (const seen of observations) {
-      if (seen.state === 'problem' && seen.mount !== undefined) this.#suspects.add(seen.mount);
-    }
+    for (const seen of observations) if (seen.state === 'problem') this.#mounts.suspect(seen.mount);
     return observations;
   }
 
@@ -113,7 +110,7 @@ export class DiskFolder implements Folder {
   async *scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
     const watcher = options.unwatched === true ? undefined : this.#watcher;
     for await (const chunk of scan(this.#workers, watcher, directory, options)) {
-      for (const { problem } of chunk) if (problem?.mount !== undefined) this.#suspects.add(problem.mount);
+      for (const { problem } of chunk) this.#mounts.suspect(problem?.mount);
       yield chunk;
     }
   }
@@ -217,23 +214,12 @@ export class DiskFolder implements Folder {
     return this.#history.trim(limits, needed);
   }
 
-  async checkMounts(): Promise<readonly ChangedMount[]> {
-    const changed = await this.#workers.run('checkMounts', [...this.#suspects]);
-    this.#suspects.clear();
-    const foreign = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
-    this.#workers.mounts = { ...this.#workers.mounts, foreign };
-    return changed;
+  checkMounts(): Promise<readonly ChangedMount[]> {
+    return this.#mounts.check();
   }
 
-  async acceptMount(path: string): Promise<void> {
-    const mount = await this.#workers.run('identifyMount', path);
-    const { accepted, foreign } = this.#workers.mounts;
-    // A mount whose directory was renamed is now known by its new path.
-    const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
-    const others = accepted.filter((known) => known.path !== path && !isSame(known));
-    const now = mount === undefined ? others : [...others, mount];
-    writeAccepted(this.#places.system, this.#places.state, now);
-    this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
+  acceptMount(path: string): Promise<void> {
+    return this.#mounts.accept(path);
   }
 
   async health(): Promise<FolderHealth> {

@@ -1,0 +1,44 @@
+import type { ChangedMount } from '../../sync/ports/folder.ts';
+import type { Places } from '../places.ts';
+import type { JobRunner } from '../worker/worker-job.ts';
+import { writeAccepted } from './mount-file.ts';
+import type { MountIdentity } from './mount-identity.ts';
+
+/** The mounts inside the folder: those that were accepted, and those that jobs must not go through. Each job gets both. */
+export class FolderMounts {
+  readonly #workers: JobRunner;
+  readonly #places: Places;
+  /** Mount points found by observations and scans. */
+  readonly #suspects = new Set<string>();
+
+  constructor(workers: JobRunner, places: Places) {
+    this.#workers = workers;
+    this.#places = places;
+  }
+
+  /** Notes a mount point that a job found; the next check examines it. */
+  suspect(mount: string | undefined): void {
+    if (mount !== undefined) this.#suspects.add(mount);
+  }
+
+  /** See `Folder.checkMounts`. */
+  async check(): Promise<readonly ChangedMount[]> {
+    const changed = await this.#workers.run('checkMounts', [...this.#suspects]);
+    this.#suspects.clear();
+    const foreign = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
+    this.#workers.mounts = { ...this.#workers.mounts, foreign };
+    return changed;
+  }
+
+  /** See `Folder.acceptMount`. */
+  async accept(path: string): Promise<void> {
+    const mount = await this.#workers.run('identifyMount', path);
+    const { accepted, foreign } = this.#workers.mounts;
+    // A mount whose directory was renamed is now known by its new path.
+    const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
+    const others = accepted.filter((known) => known.path !== path && !isSame(known));
+    const now = mount === undefined ? others : [...others, mount];
+    writeAccepted(this.#places.system, this.#places.state, now);
+    this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
+  }
+}
