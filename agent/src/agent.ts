@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile, rename } from 'node:fs/promises';
-import { networkInterfaces, uptime } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { formatHostPort, isAnyHost, LockstepError, type MemberId } from '@lockstep/shared';
+import { formatHostPort, LockstepError, type MemberId } from '@lockstep/shared';
 import type { StartUp } from '@lockstep/shared/present';
 import type { ConfigOverrides, LoadedConfig } from './config/load-config.ts';
-import type { Config } from './config/schema.ts';
 import { openFolder } from './fs/open-folder.ts';
 import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
@@ -27,15 +24,13 @@ import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
 import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/keys/cluster-key.ts';
-import { type OpenNetwork, openNetwork } from './net/network.ts';
+import { openNetwork, reachableAt } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
 import { BlockBuffers } from './os/block-buffers.ts';
-import { loadMeter, nodeClock } from './os/node-clock.ts';
+import { loadMeter, nodeClock, readBoot } from './os/node-clock.ts';
 import { shellWord } from './os/shell-word.ts';
-import { openJournal } from './store/journal.ts';
-import { JournalDamagedError } from './store/journal-error.ts';
+import { openJournalOrRebuild, type SetAside } from './store/journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
-import type { Boot } from './sync/ports/clock.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
 import { latencyIntake } from './sync/traffic/latency-intake.ts';
@@ -94,7 +89,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
-    const { journal, setAside } = await openJournalOrRebuild(join(state, 'journal.db'), identity.memberId, log);
+    const { journal, setAside } = await openJournalOrRebuild({
+      path: join(state, 'journal.db'),
+      memberId: identity.memberId,
+      random: nodeClock.random,
+      nowMs: nodeClock.wallMs,
+      log,
+    });
     const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
     closing.push(() => {
       clearInterval(ageing);
@@ -120,7 +121,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       identity: {
         id: identity.memberId,
         name: config.name,
-        addresses: advertised(config, network),
+        addresses: config.addresses.length > 0 ? config.addresses : reachableAt(network.address),
         webhook: webhookId(config.notifyWebhook),
         ...(config.mayBeAway && { mayBeAway: true as const }),
       },
@@ -256,46 +257,6 @@ function refuseLeft(journal: Journal, memberId: MemberId, directory: string): vo
   );
 }
 
-/** A damaged journal that was put aside. */
-interface SetAside {
-  readonly path: string;
-  readonly reason: string;
-}
-
-/**
- * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder.
- * The new incarnation ensures that no operation number is used twice.
- */
-async function openJournalOrRebuild(
-  path: string,
-  memberId: MemberId,
-  log: Log,
-): Promise<{ journal: Journal; setAside: SetAside | undefined }> {
-  const options = { path, memberId, random: nodeClock.random, nowMs: nodeClock.wallMs };
-  try {
-    return { journal: openJournal(options), setAside: undefined };
-  } catch (error) {
-    if (!(error instanceof JournalDamagedError)) throw error;
-    const setAside = {
-      path: `${path}.damaged-${new Date().toISOString().replaceAll(/[-:]/g, '')}`,
-      reason: error.reason,
-    };
-    log.error({ setAside }, 'the journal is damaged: it is put aside and rebuilt');
-    for (const suffix of ['', '-wal', '-shm']) {
-      await rename(path + suffix, setAside.path + suffix).catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code !== 'ENOENT') throw cause;
-      });
-    }
-    return { journal: openJournal(options), setAside };
-  }
-}
-
-/** The current boot of this machine, from the kernel; undefined if it does not say. */
-async function readBoot(): Promise<Boot | undefined> {
-  const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
-  return id === '' ? undefined : { id, beganMs: Math.round(nodeClock.wallMs() - uptime() * 1_000) };
-}
-
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {
   const others = journal.members().filter(({ id, standing }) => id !== self.id && standing === 'joined');
   return others.flatMap((member) => member.addresses);
@@ -332,17 +293,4 @@ function reportLost({ context: { problems, log } }: Engine, ready: Promise<void>
     () => problems.clear('journal-rebuilt'),
     () => log.warn({}, 'the journal was not rebuilt'),
   );
-}
-
-/**
- * The addresses to announce to the others: the configured ones, otherwise the listening address, or that of each interface if it means all
- * of them.
- */
-function advertised(config: Config, network: OpenNetwork): readonly string[] {
-  if (config.addresses.length > 0) return config.addresses;
-  const { host, port } = network.address;
-  if (!isAnyHost(host)) return [formatHostPort({ host, port })];
-  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const outside = own.filter((address) => !address.internal && !address.address.startsWith('fe80'));
-  return outside.map(({ address }) => formatHostPort({ host: address, port }));
 }

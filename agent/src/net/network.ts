@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
 import {
   handshakeTimeoutMs as defaultHandshakeTimeoutMs,
   type ErrorCode,
+  formatHostPort,
   type HostPort,
+  isAnyHost,
   type LockstepError,
   type MemberId,
   PROTOCOL_VERSION,
@@ -189,4 +192,12 @@ class SocketNetwork implements OpenNetwork {
     this.#options.log.warn({ remote }, error.message);
     this.#refused(remote, error.message);
   }
+}
+
+/** The addresses at which others reach a listener: its own, or that of each interface if it means all of them. */
+export function reachableAt({ host, port }: HostPort): readonly string[] {
+  if (!isAnyHost(host)) return [formatHostPort({ host, port })];
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = own.filter((address) => !address.internal && !address.address.startsWith('fe80'));
+  return outside.map(({ address }) => formatHostPort({ host: address, port }));
 }

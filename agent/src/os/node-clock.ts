@@ -1,4 +1,6 @@
-import type { Clock, Timer } from '../sync/ports/clock.ts';
+import { readFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import type { Boot, Clock, Timer } from '../sync/ports/clock.ts';
 
 /**
  * 1971. A machine whose clock has no battery may boot before 1970. No message or answer can carry such a time, nor one that is computed
@@ -39,4 +41,10 @@ export function loadMeter(): () => number {
     lastMs = nowMs;
     return elapsedMs < 1 ? 0 : Math.round((used.user + used.system) / 10 / elapsedMs) / 100;
   };
+}
+
+/** The current boot of this machine, from the kernel; undefined if it does not say. */
+export async function readBoot(): Promise<Boot | undefined> {
+  const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
+  return id === '' ? undefined : { id, beganMs: Math.round(nodeClock.wallMs() - uptime() * 1_000) };
 }

@@ -1,7 +1,9 @@
+import { rename } from 'node:fs/promises';
 import { isMemberPath, type MemberId, markBytes, type Operation, type OriginId } from '@lockstep/shared';
 import { formatDigest } from '../core/digest.ts';
 import type { DiskChange } from '../core/entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
+import type { Log } from '../sync/ports/log.ts';
 import { JournalDatabase } from './database.ts';
 import { DiskStore } from './disk.ts';
 import { EventStore } from './events.ts';
@@ -10,6 +12,7 @@ import { HeadReader } from './heads/head-reader.ts';
 import { HeadRows } from './heads/head-rows.ts';
 import { HeadStore } from './heads/head-store.ts';
 import { ParentStore } from './heads/parent-store.ts';
+import { JournalDamagedError } from './journal-error.ts';
 import { AckStore } from './operations/acks.ts';
 import { AppliedReader } from './operations/applied.ts';
 import { BranchCutter } from './operations/branch-cutter.ts';
@@ -45,6 +48,38 @@ export function openJournal(options: JournalOptions): Journal {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** A damaged journal that was put aside. */
+export interface SetAside {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/**
+ * Opens the journal. A damaged one is put aside and a new one made: the log is rebuilt from the peers and the folder.
+ * The new incarnation ensures that no operation number is used twice.
+ */
+export async function openJournalOrRebuild(
+  options: JournalOptions & { readonly log: Log },
+): Promise<{ journal: Journal; setAside: SetAside | undefined }> {
+  const { path, log } = options;
+  try {
+    return { journal: openJournal(options), setAside: undefined };
+  } catch (error) {
+    if (!(error instanceof JournalDamagedError)) throw error;
+    const setAside = {
+      path: `${path}.damaged-${new Date().toISOString().replaceAll(/[-:]/g, '')}`,
+      reason: error.reason,
+    };
+    log.error({ setAside }, 'the journal is damaged: it is put aside and rebuilt');
+    for (const suffix of ['', '-wal', '-shm']) {
+      await rename(path + suffix, setAside.path + suffix).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code !== 'ENOENT') throw cause;
+      });
+    }
+    return { journal: openJournal(options), setAside };
   }
 }
 
