@@ -1,10 +1,10 @@
-import { isBelow } from '@lockstep/shared';
 import type { Random } from '../base/random.ts';
 import { rotten } from '../disk/content.ts';
 import { fingerprintOf, sameFingerprint } from '../disk/inode.ts';
 import { durabilityWatch } from './durability-watch.ts';
 import { Excuses } from './excuses.ts';
 import type { Machine } from './machine.ts';
+import { MountFaults } from './mount-faults.ts';
 import type { FaultWeights } from './scenario.ts';
 import type { World } from './world.ts';
 
@@ -22,14 +22,14 @@ export class Faults {
   #working = true;
   /** Machines are copied, and are set back soon. */
   #isForking = false;
-  /** Repairs of mounts that hide something. */
-  readonly #repairs: [machine: Machine, repair: () => void][] = [];
+  readonly #mounts: MountFaults;
   readonly #excuses: Excuses;
 
   constructor(world: World, random: Random) {
     this.#world = world;
     this.#random = random;
     this.#excuses = new Excuses(world);
+    this.#mounts = new MountFaults(world, random);
   }
 
   start(): void {
@@ -49,7 +49,7 @@ export class Faults {
       machine.volume.missing = false;
       machine.volume.full = undefined;
       machine.volume.failures = undefined;
-      this.#showHidden(machine);
+      this.#mounts.showHidden(machine);
       machine.crashInside(Number.POSITIVE_INFINITY);
       this.#healAround(machine);
       this.#start(machine);
@@ -100,10 +100,10 @@ export class Faults {
     cutSilent: () => this.#cutTwo('silent'),
     partition: () => this.#partition(),
     clockJump: () => this.#withAny((machine) => this.#jump(machine)),
-    unmounted: () => this.#withAny((machine) => this.#unmount(machine)),
-    diskMounted: () => this.#withAny((machine) => this.#mountDisk(machine)),
-    diskAway: () => this.#withAny((machine) => this.#takeDisk(machine)),
-    diskHidden: () => this.#withAny((machine) => this.#hideDirectory(machine)),
+    unmounted: () => this.#withAny((machine) => this.#mounts.unmount(machine)),
+    diskMounted: () => this.#withAny((machine) => this.#mounts.mountDisk(machine)),
+    diskAway: () => this.#withAny((machine) => this.#mounts.takeDisk(machine)),
+    diskHidden: () => this.#withAny((machine) => this.#mounts.hideDirectory(machine)),
     diskFull: () => this.#withAny((machine) => this.#fillDisk(machine)),
     callsFail: () => this.#withAny((machine) => this.#failCalls(machine)),
     journalLost: () => this.#withAny((machine) => this.#loseJournal(machine)),
@@ -174,93 +174,6 @@ export class Faults {
     const byMs = this.#random.pick([dayMs, -dayMs, 3_000, -3_000, 30, -30]);
     machine.wall.offsetMs += byMs;
     this.#world.story.add(machine.name, () => `clock jumps by ${byMs} ms`);
-  }
-
-  #unmount(machine: Machine): void {
-    machine.volume.missing = true;
-    this.#world.story.add(machine.name, () => 'folder is unmounted');
-    this.#later(downMsMax, () => {
-      machine.volume.missing = false;
-      this.#world.story.add(machine.name, () => 'folder is back');
-    });
-  }
-
-  /** A user creates a directory and mounts a new disk there. */
-  #mountDisk({ volume, name }: Machine): void {
-    const path = 'disk';
-    if (volume.missing || volume.isHidden || volume.devices.length > 0 || volume.disk.at(path) !== undefined) return;
-    volume.disk.mkdir(path);
-    const root = volume.disk.newDevice();
-    volume.devices.push(root);
-    volume.disk.mount(path, root);
-    this.#world.story.add(name, () => `a disk is mounted at ${path}`);
-  }
-
-  /** Unmounts the disk inside the folder, and mounts it again later. */
-  #takeDisk(machine: Machine): void {
-    const { volume, name } = machine;
-    const [root] = volume.devices;
-    const path = [...volume.disk.entries()].find(([, inode]) => inode === root)?.[0];
-    if (root === undefined || path === undefined || volume.isHidden) return;
-    volume.isHidden = true;
-    volume.timesHidden += 1;
-    volume.disk.unmount(root);
-    this.#world.story.add(name, () => `the disk at ${path} is unmounted`);
-    this.#repairs.push([
-      machine,
-      () => {
-        const back = this.#mountPointFor(machine, path);
-        volume.disk.mount(back, root);
-        this.#world.story.add(name, () => `the disk at ${path} is back at ${back}`);
-      },
-    ]);
-    this.#later(downMsMax, () => this.#showHidden(machine));
-  }
-
-  /**
-   * The path at which a disk is mounted again: a new one if its directory was removed meanwhile, or if the agent has put files of others
-   * there since. Over these only a person could decide.
-   */
-  #mountPointFor({ journal, volume: { disk } }: Machine, path: string): string {
-    const below = [...disk.entries()].filter(([inside]) => isBelow(inside, path));
-    const isUsed = below.some(([inside, { number }]) => journal.disk(inside)?.fingerprint?.ino === number);
-    if (disk.at(path)?.type === 'directory' && !isUsed) return path;
-    let name = 'disk-2';
-    while (disk.at(name) !== undefined) name += '-2';
-    disk.mkdir(name);
-    return name;
-  }
-
-  /** Mounts an empty disk over a directory, and unmounts it later. */
-  #hideDirectory(machine: Machine): void {
-    const { volume, name } = machine;
-    const directories = [...volume.disk.entries()].filter(
-      ([, { children }]) => children !== undefined && children.size > 0,
-    );
-    if (directories.length === 0 || volume.isHidden || volume.missing) return;
-    const [path] = this.#random.pick(directories);
-    const root = volume.disk.newDevice();
-    volume.isHidden = true;
-    volume.timesHidden += 1;
-    volume.disk.mount(path, root);
-    this.#world.story.add(name, () => `an empty disk is mounted over ${path}`);
-    this.#repairs.push([
-      machine,
-      () => {
-        volume.disk.unmount(root);
-        this.#world.story.add(name, () => `the empty disk over ${path} is unmounted`);
-      },
-    ]);
-    this.#later(downMsMax, () => this.#showHidden(machine));
-  }
-
-  #showHidden(machine: Machine): void {
-    for (const [index, [whose, repair]] of [...this.#repairs.entries()].reverse()) {
-      if (whose !== machine) continue;
-      this.#repairs.splice(index, 1);
-      repair();
-      machine.volume.isHidden = false;
-    }
   }
 
   #fillDisk(machine: Machine): void {
