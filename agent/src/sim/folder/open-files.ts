@@ -1,5 +1,9 @@
+import { constants } from 'node:fs';
 import { DiskError } from '../disk/disk-error.ts';
 import type { Inode } from '../disk/inode.ts';
+
+/** The bits of a mode by which the owner of an entry may read and write it. */
+export const ownerMay = { read: 0o400, write: 0o200 } as const;
 
 export interface OpenFile {
   readonly inode: Inode;
@@ -38,4 +42,17 @@ export class OpenFiles {
     this.#files.delete(fd);
     return inode;
   }
+}
+
+/** Throws the error of open(2), if it fails for this inode. */
+export function checkOpens(
+  inode: Inode,
+  absolute: string,
+  { writes, flags }: { writes: boolean; flags: number },
+): void {
+  const { type, mode } = inode;
+  if (type === 'symlink') throw new DiskError('ELOOP', absolute);
+  if (type !== 'directory' && (flags & constants.O_DIRECTORY) !== 0) throw new DiskError('ENOTDIR', absolute);
+  if (type === 'directory' && writes) throw new DiskError('EISDIR', absolute);
+  if ((mode & (writes ? ownerMay.write : ownerMay.read)) === 0) throw new DiskError('EACCES', absolute);
 }

@@ -5,8 +5,9 @@ import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { WallClock } from '../base/sim-clock.ts';
 import { Volume } from '../disk/volume.ts';
+import { folderRoot } from './call-gate.ts';
 import { ReplaceWatch } from './replace-watch.ts';
-import { folderRoot, SimCalls } from './sim-calls.ts';
+import { SimCalls } from './sim-calls.ts';
 import { idleWitness } from './sim-folder.ts';
 
 function openCalls(): SimCalls {

@@ -10,8 +10,9 @@ import type { WallClock } from '../base/sim-clock.ts';
 import { simBlockHash } from '../disk/content.ts';
 import type { Inode } from '../disk/inode.ts';
 import type { Volume } from '../disk/volume.ts';
+import { folderRoot, stateRoot } from './call-gate.ts';
 import { ReplaceWatch } from './replace-watch.ts';
-import { folderRoot, type PlacedListener, SimCalls, stateRoot } from './sim-calls.ts';
+import { type PlacedListener, SimCalls } from './sim-calls.ts';
 import { SimJobs, whileAlive } from './sim-jobs.ts';
 import { SimWatcher, type WatchConduct } from './sim-watcher.ts';
 
