@@ -1,9 +1,7 @@
 import { LockstepError, type MemberId } from '@lockstep/shared';
-import { openJournal } from '../../store/journal.ts';
 import { createEngine, type Engine } from '../../sync/engine.ts';
 import type { Folder } from '../../sync/ports/folder.ts';
 import type { Journal } from '../../sync/ports/journal.ts';
-import type { Log } from '../../sync/ports/log.ts';
 import { CrashedError, Life } from '../base/life.ts';
 import type { Random } from '../base/random.ts';
 import type { Scheduler } from '../base/scheduler.ts';
@@ -18,8 +16,10 @@ import type { Torn } from '../disk/write-cache.ts';
 import { openSimFolder } from '../folder/sim-folder.ts';
 import type { Medium } from '../network/sim-network.ts';
 import type { ValueKey } from '../users/ledger.ts';
+import { agentLog } from './agent-log.ts';
 import { gateJournal } from './journal-gate.ts';
 import type { JournalShelf } from './journal-shelf.ts';
+import { Journals } from './journals.ts';
 import type { MachineConduct } from './scenario.ts';
 
 /** The interval of scrubs in a run with bit flips: far below the time limit of a run. */
@@ -56,7 +56,6 @@ export class Machine {
   readonly address: string;
   readonly volume: Volume;
   readonly wall: WallClock;
-  journal: Journal;
   engine: Engine | undefined;
   /** Its disk and journal are lost permanently. */
   isDestroyed = false;
@@ -64,13 +63,12 @@ export class Machine {
   boots = 0;
   /** Values that it had before a set-back: an earlier acknowledgement of them was true. */
   readonly onceHeld = new Set<ValueKey>();
-  #journalPath = ':memory:';
-  #snapshot: { readonly volume: DiskImage; readonly journalPath: string } | undefined;
+  readonly #journals: Journals;
+  #snapshot: { readonly volume: DiskImage; readonly journal: string } | undefined;
   #bootedAtMs = 0;
   readonly #around: Surroundings;
   readonly #random: Random;
   readonly #peers: readonly string[];
-  readonly #closed: Journal[] = [];
   #life: Life | undefined;
   #isStopping = false;
   #startsAgain = false;
@@ -91,13 +89,24 @@ export class Machine {
     this.id = options.random.base32(52) as MemberId;
     this.address = addressOf(options.name);
     this.wall = new WallClock(options.around.scheduler, options.offsetMs);
-    const { keepsBirths, ordersNames } = options.around.scenario;
+    const { shelf, scenario } = options.around;
+    const { keepsBirths, ordersNames } = scenario;
     this.volume = new Volume({ wallMs: () => this.wall.preciseMs(), keepsBirths, ordersNames });
-    this.journal = this.#newJournal();
+    this.#journals = new Journals({
+      memberId: this.id,
+      random: this.#random,
+      shelf,
+      hasFiles: scenario.faults.setBack > 0,
+      nowMs: () => Math.floor(this.wall.preciseMs()),
+    });
+  }
+
+  get journal(): Journal {
+    return this.#journals.present;
   }
 
   get hasLostJournal(): boolean {
-    return this.#closed.length > 0;
+    return this.#journals.hasLost;
   }
 
   get hasSnapshot(): boolean {
@@ -106,8 +115,8 @@ export class Machine {
 
   /** Copies disk and journal, whether the agent runs or not. */
   takeSnapshot(): void {
-    const journalPath = this.#around.shelf.copy(this.#journalPath);
-    this.#snapshot = { volume: this.volume.image(), journalPath };
+    const journal = this.#journals.copy();
+    this.#snapshot = { volume: this.volume.image(), journal };
     this.#around.story.add(this.name, () => 'is copied');
   }
 
@@ -116,8 +125,7 @@ export class Machine {
     if (this.#snapshot === undefined) return;
     this.crash(true);
     if (what === 'all') this.volume.restore(this.#snapshot.volume);
-    this.#closed.push(this.journal);
-    this.journal = this.#openJournal(this.#around.shelf.copy(this.#snapshot.journalPath));
+    this.#journals.setBack(this.#snapshot.journal);
     this.#around.story.add(this.name, () => (what === 'all' ? 'is set back' : 'gets an old journal'));
   }
 
@@ -144,7 +152,7 @@ export class Machine {
       folder,
       network: medium.open(this.id, this.address, life),
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
-      log: this.#log(life),
+      log: agentLog({ machine: this, life, story, failed: (what) => this.#around.failed(this, what) }),
       boot: { id: `${this.boots}`, beganMs: this.wall.preciseMs() - (scheduler.nowMs - this.#bootedAtMs) },
       ...(scenario.rots && { scrubIntervalMs }),
     });
@@ -212,8 +220,7 @@ export class Machine {
   /** Loses the journal, but not the folder. */
   loseJournal(): void {
     this.crash(true);
-    this.#closed.push(this.journal);
-    this.journal = this.#newJournal();
+    this.#journals.lose();
     this.#around.story.add(this.name, () => 'loses its journal');
   }
 
@@ -227,7 +234,7 @@ export class Machine {
   /** Closes the databases. */
   close(): void {
     this.#life?.end();
-    for (const journal of [this.journal, ...this.#closed]) journal.close();
+    this.#journals.close();
   }
 
   /** Undefined if it cannot be opened: the start fails, and is tried again later. */
@@ -274,43 +281,6 @@ export class Machine {
     this.#isStopping = false;
     this.#around.medium.down(this.id, this.address, closesConnections);
     this.#around.story.add(this.name, () => what);
-  }
-
-  #newJournal(): Journal {
-    const { scenario, shelf } = this.#around;
-    return this.#openJournal(scenario.faults.setBack > 0 ? shelf.next() : ':memory:');
-  }
-
-  #openJournal(path: string): Journal {
-    this.#journalPath = path;
-    const random = this.#random.fork();
-    return openJournal({
-      path,
-      memberId: this.id,
-      random: () => random.unit(),
-      nowMs: () => Math.floor(this.wall.preciseMs()),
-    });
-  }
-
-  /** An error is expected while system calls fail. */
-  #isExpected(fields: object): boolean {
-    const { failures } = this.volume;
-    return failures !== undefined && JSON.stringify(fields).includes(`DiskError: ${failures.code}`);
-  }
-
-  #log(life: Life): Log {
-    const record = (fields: object, message: string) => {
-      if (life.alive) this.#around.story.add(this.name, () => `  log: ${message} ${JSON.stringify(fields)}`);
-    };
-    return {
-      debug: record,
-      info: record,
-      warn: record,
-      error: (fields, message) => {
-        record(fields, message);
-        if (life.alive && !this.#isExpected(fields)) this.#around.failed(this, `${message} ${JSON.stringify(fields)}`);
-      },
-    };
   }
 }
 
