@@ -1,7 +1,8 @@
-import { joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { nameOf } from '@lockstep/shared';
 import { type Content, contentOfText } from './content.ts';
 import { DiskError } from './disk-error.ts';
-import { copyInode, Device, type Inode, type InodeType } from './inode.ts';
+import { copyInode, Device, type Inode, type InodeNumbers, type InodeType } from './inode.ts';
+import { MountedTree } from './mounted-tree.ts';
 import { WriteCache } from './write-cache.ts';
 
 /** File times advance in steps, as the kernel's do: two changes within one step have the same time. */
@@ -22,17 +23,15 @@ export interface DiskOptions {
 }
 
 /** A copy of a file system at one moment. */
-export interface DiskImage {
+export interface DiskImage extends InodeNumbers {
   readonly top: Inode;
-  readonly freed: readonly Pick<Inode, 'number' | 'birthMs' | 'held'>[];
-  readonly lastNumber: number;
 }
 
 /**
  * An in-memory file system with POSIX rules, one per machine. Every method is one system call and atomic. A path is relative to the
  * member's folder; one that begins with a slash starts at `top`, the parent of the folder.
  */
-export class Disk {
+export class Disk extends MountedTree {
   /** The directory that contains the folder, the agent's state, and what users move out of the folder. */
   readonly top: Inode;
   /** Changes that a power cut may undo. */
@@ -41,25 +40,17 @@ export class Disk {
   readonly #listeners = new Set<DiskListener>();
   /** The device of the folder and the agent's state. */
   readonly device = new Device(1);
-  /** The mounted root of each directory that is a mount point. */
-  readonly #mounts = new Map<Inode, Inode>();
   readonly #keepsBirths: boolean;
   #devices = 1;
 
   constructor({ wallMs, keepsBirths = true, ordersNames = true }: DiskOptions) {
+    super();
     this.#wallMs = wallMs;
     this.#keepsBirths = keepsBirths;
     this.cache = new WriteCache(ordersNames, (directory, name, inode) => this.#assign(directory, name, inode));
     this.top = this.#born('directory', 0o755, {}, this.device);
     for (const name of ['folder', 'state', 'elsewhere']) this.mkdir(`/${name}`);
     this.cache.sync();
-  }
-
-  /** The member's folder. */
-  get root(): Inode {
-    const root = this.top.children?.get('folder');
-    if (root === undefined) throw new Error('a disk has a folder');
-    return root;
   }
 
   /** Calls `listener` at every change until the returned function is called. */
@@ -75,8 +66,7 @@ export class Disk {
 
   /** A copy of everything. */
   image(): DiskImage {
-    const freed = this.device.freed.map((one) => ({ ...one, held: new Set(one.held) }));
-    return { top: copyInode(this.top, new Map()), freed, lastNumber: this.device.lastNumber };
+    return { top: copyInode(this.top, new Map()), ...this.device.numbers() };
   }
 
   /** Restores a copy. It can be used again. */
@@ -85,17 +75,7 @@ export class Disk {
     // An image is durable.
     this.cache.sync();
     for (const [name, child] of image.top.children ?? []) this.top.children?.set(name, copyInode(child, copies));
-    const freed = image.freed.map((one) => ({ ...one, held: new Set(one.held) }));
-    this.device.freed.splice(0, this.device.freed.length, ...freed);
-    this.device.lastNumber = image.lastNumber;
-  }
-
-  /** The entry at `path`; links are not followed. Undefined if there is none, or a parent is not a directory. */
-  at(path: string): Inode | undefined {
-    let inode: Inode | undefined = path.startsWith('/') ? this.top : this.root;
-    if (path === '') return inode;
-    for (const name of path.split('/')) if (name !== '') inode = this.#top(inode?.children?.get(name));
-    return inode;
+    this.device.restore(image);
   }
 
   /** The root of a new, empty file system. */
@@ -104,70 +84,6 @@ export class Disk {
     const root = this.#born('directory', 0o755, {}, new Device(this.#devices));
     root.links = 1;
     return root;
-  }
-
-  /** mount(2): hides the entry at `path`. No watch reports it. */
-  mount(path: string, root: Inode): void {
-    const inode = this.at(path);
-    if (inode?.type !== 'directory') throw new DiskError('ENOTDIR', path);
-    this.#mounts.set(inode, root);
-  }
-
-  /** umount(2). */
-  unmount(root: Inode): void {
-    for (const [inode, mounted] of this.#mounts) if (mounted === root) this.#mounts.delete(inode);
-  }
-
-  /** True if a file system is mounted anywhere in the folder. */
-  get hasMounts(): boolean {
-    return this.#mounts.size > 0;
-  }
-
-  /** True if a file system is mounted at `path`. */
-  isMountPoint(path: string): boolean {
-    if (!this.hasMounts) return false;
-    const child = path === '' ? undefined : this.at(parentOf(path))?.children?.get(nameOf(path));
-    return child !== undefined && this.#mounts.has(child);
-  }
-
-  /** The root mounted over a directory, or the directory itself. */
-  #top(inode: Inode | undefined): Inode | undefined {
-    if (this.#mounts.size === 0) return inode;
-    let top = inode;
-    for (let next = top; next !== undefined; next = this.#mounts.get(next)) top = next;
-    return top;
-  }
-
-  /** The directory that contains `path`. */
-  parentAt(path: string): Inode {
-    const above = parentOf(path);
-    const parent = path.startsWith('/') && above === '' ? this.top : this.at(above);
-    if (parent === undefined) throw new DiskError('ENOENT', path);
-    if (parent.type !== 'directory') throw new DiskError('ENOTDIR', path);
-    return parent;
-  }
-
-  /** The entry at `path`. Throws ENOENT, or ENOTDIR below an entry that is not a directory. */
-  inodeAt(path: string): Inode {
-    const inode = this.at(path);
-    if (inode !== undefined) return inode;
-    this.parentAt(path);
-    throw new DiskError('ENOENT', path);
-  }
-
-  /** Every entry at and below `path` with its own path, parents first, names sorted, without the folder itself. */
-  *entries(path = ''): Generator<readonly [path: string, inode: Inode]> {
-    const inode = this.at(path);
-    if (inode !== undefined) yield* this.#entriesFrom(path, inode);
-  }
-
-  *#entriesFrom(path: string, inode: Inode): Generator<readonly [path: string, inode: Inode]> {
-    if (path !== '') yield [path, inode];
-    if (inode.children === undefined) return;
-    for (const name of [...inode.children.keys()].sort()) {
-      const child = this.#top(inode.children.get(name));
-      if (child !== undefined) yield* this.#entriesFrom(joinPath(path, name), child);
-    }
   }
 
   /** creat(2) of a file that does not exist. */
@@ -292,7 +208,7 @@ export class Disk {
   /** close(2) of a descriptor of an inode. */
   closed(inode: Inode): void {
     inode.opens -= 1;
-    this.#freeUnused(inode);
+    inode.device.freeUnused(inode);
   }
 
   notify(directory: Inode, name: string | undefined): void {
@@ -352,19 +268,12 @@ export class Disk {
     else {
       directory.children?.set(name, inode);
       inode.links += 1;
-      const { freed } = inode.device;
       // A power cut restored its name.
-      const free = freed.findIndex(({ number }) => number === inode.number);
-      if (free >= 0) freed.splice(free, 1);
+      inode.device.reclaim(inode);
     }
     if (before === undefined) return;
     before.links -= 1;
-    this.#freeUnused(before);
-  }
-
-  #freeUnused(inode: Inode): void {
-    if (inode.links > 0 || inode.opens > 0) return;
-    inode.device.freed.push(inode);
+    before.device.freeUnused(before);
   }
 
   #touch(directory: Inode, name: string): void {
@@ -373,8 +282,7 @@ export class Disk {
   }
 
   #born(type: InodeType, mode: number, birth: Birth, device: Device): Inode {
-    const freed = this.cache.mayReuseNumbers ? device.freed.pop() : undefined;
-    const number = freed?.number ?? ++device.lastNumber;
+    const { number, freed } = device.assign(this.cache.mayReuseNumbers);
     const timeMs = this.timeMs();
     const birthMs = this.#keepsBirths ? timeMs : undefined;
     // Created within one step of the file times: number and birth time are those of the freed inode.

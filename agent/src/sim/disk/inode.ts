@@ -14,16 +14,58 @@ export type InodeType = keyof typeof typeBits;
 /** The user of all processes. */
 export const userNumber = 1_000;
 
+/** What is left of an inode without a name. */
+type Freed = Pick<Inode, 'number' | 'birthMs' | 'held'>;
+
+/** The numbers that a file system has assigned, at one moment. */
+export interface InodeNumbers {
+  readonly freed: readonly Freed[];
+  readonly lastNumber: number;
+}
+
 /** A file system, which assigns inode numbers. No rename or link crosses file systems. */
 export class Device {
   readonly number: number;
   /** Freed inode numbers are reused at once, as on ext4. */
-  readonly freed: Pick<Inode, 'number' | 'birthMs' | 'held'>[] = [];
+  #freed: Freed[] = [];
   lastNumber = 1;
 
   constructor(number: number) {
     this.number = number;
   }
+
+  /** A number for a new inode, and the freed inode that had it before; `mayReuse` permits a freed one. */
+  assign(mayReuse: boolean): { readonly number: number; readonly freed: Freed | undefined } {
+    const freed = mayReuse ? this.#freed.pop() : undefined;
+    return { number: freed?.number ?? ++this.lastNumber, freed };
+  }
+
+  /** Frees an inode if it has no name and is not open. */
+  freeUnused(inode: Inode): void {
+    if (inode.links > 0 || inode.opens > 0) return;
+    this.#freed.push(inode);
+  }
+
+  /** Takes back an inode that was freed: it has a name again. */
+  reclaim({ number }: Inode): void {
+    const free = this.#freed.findIndex((freed) => freed.number === number);
+    if (free >= 0) this.#freed.splice(free, 1);
+  }
+
+  /** A copy of its numbers. */
+  numbers(): InodeNumbers {
+    return { freed: copyOf(this.#freed), lastNumber: this.lastNumber };
+  }
+
+  /** Restores a copy. It can be used again. */
+  restore({ freed, lastNumber }: InodeNumbers): void {
+    this.#freed = copyOf(freed);
+    this.lastNumber = lastNumber;
+  }
+}
+
+function copyOf(freed: readonly Freed[]): Freed[] {
+  return freed.map((one) => ({ ...one, held: new Set(one.held) }));
 }
 
 /** A file, directory, symbolic link or pipe. */
