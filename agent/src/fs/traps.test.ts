@@ -6,14 +6,13 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Action } from '../sync/ports/folder.ts';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
 import { fingerprintOf } from './entry-stat.ts';
@@ -43,59 +42,6 @@ afterEach(async () => {
 function inFolder(path: string): string {
   return join(subject.root, path);
 }
-
-describe('[WT6] a folder that was exchanged since it was opened', () => {
-  const gone = { code: 'folder-missing' };
-
-  beforeEach(async () => {
-    await doOne(subject, writeRequest(subject, 'file', 'text'));
-  });
-  afterEach(() => {
-    rmSync(`${subject.root}-aside`, { recursive: true, force: true });
-  });
-
-  test.each([
-    ['was moved away', () => renameSync(subject.root, `${subject.root}-aside`)],
-    [
-      'was replaced by an empty one',
-      () => {
-        renameSync(subject.root, `${subject.root}-aside`);
-        mkdirSync(join(subject.root, '.lockstep'), { recursive: true });
-      },
-    ],
-    ['lost its .lockstep', () => rmSync(inFolder('.lockstep'), { recursive: true })],
-    [
-      'got another .lockstep',
-      () => {
-        renameSync(inFolder('.lockstep'), `${subject.root}-aside`);
-        mkdirSync(inFolder('.lockstep'));
-      },
-    ],
-  ])('because it %s: nothing counts as deleted, and nothing is done', async (_name, happen) => {
-    const expected = await fingerprintAt(subject, 'file');
-    happen();
-    expect(await observeOne(subject, 'file')).toMatchObject({ state: 'problem', ...gone });
-    expect(await observeOne(subject, 'never')).toMatchObject({ state: 'problem', ...gone });
-    for (const path of ['', 'd']) {
-      const [scanned] = await scanAll(subject, path);
-      expect(scanned).toMatchObject({ entries: [], problem: gone });
-      expect(scanned).not.toHaveProperty('absent');
-    }
-    expect(await tryOne(subject, writeRequest(subject, 'new', 'x'))).toMatchObject({ result: 'problem', ...gone });
-    expect(await tryOne(subject, { do: 'unlink', path: 'file', expected })).toMatchObject({
-      result: 'problem',
-      ...gone,
-    });
-    expect(await subject.folder.health()).toMatchObject({ ok: false });
-  });
-
-  test('opening it reports what is missing', async () => {
-    await expect(subject.reopen({ root: inFolder('nowhere') })).rejects.toMatchObject({ code: 'folder-not-found' });
-    await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
-      code: 'folder-not-found',
-    });
-  });
-});
 
 test('[MT8] entries behind a symbolic link are absent, and are not touched', async () => {
   const outside = `${subject.root}-outside`;

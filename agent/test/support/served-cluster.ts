@@ -62,6 +62,18 @@ export class ServedCluster {
     return new ServedCluster(cluster, { ant, engine, access });
   }
 
+  /** bee holds everything that ant has; cat has been down for a moment, and lacks four operations. */
+  static async openThree(): Promise<ServedCluster> {
+    const served = await ServedCluster.open(['ant', 'bee', 'cat']);
+    await served.losePower('cat');
+    await served.write('a\n%/b/1.txt', 'one');
+    await served.write('x%', 'two');
+    const { scheduler } = served.cluster;
+    // Makes the latest changes durable.
+    await scheduler.run(scheduler.nowMs + 2_000);
+    return served;
+  }
+
   /** The parts of a server of ant's API. */
   get options(): HttpOptions {
     return {

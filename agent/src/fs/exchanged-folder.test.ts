@@ -1,0 +1,71 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import { doOne, fingerprintAt, observeOne, scanAll, tryOne, writeRequest } from './folder-subject.contract.ts';
+
+let subject: DiskSubject;
+
+beforeEach(async () => {
+  subject = await openDiskSubject();
+});
+afterEach(async () => {
+  await subject.close();
+});
+
+function inFolder(path: string): string {
+  return join(subject.root, path);
+}
+
+describe('[WT6] a folder that was exchanged since it was opened', () => {
+  const gone = { code: 'folder-missing' };
+
+  beforeEach(async () => {
+    await doOne(subject, writeRequest(subject, 'file', 'text'));
+  });
+  afterEach(() => {
+    rmSync(`${subject.root}-aside`, { recursive: true, force: true });
+  });
+
+  test.each([
+    ['was moved away', () => renameSync(subject.root, `${subject.root}-aside`)],
+    [
+      'was replaced by an empty one',
+      () => {
+        renameSync(subject.root, `${subject.root}-aside`);
+        mkdirSync(join(subject.root, '.lockstep'), { recursive: true });
+      },
+    ],
+    ['lost its .lockstep', () => rmSync(inFolder('.lockstep'), { recursive: true })],
+    [
+      'got another .lockstep',
+      () => {
+        renameSync(inFolder('.lockstep'), `${subject.root}-aside`);
+        mkdirSync(inFolder('.lockstep'));
+      },
+    ],
+  ])('because it %s: nothing counts as deleted, and nothing is done', async (_name, happen) => {
+    const expected = await fingerprintAt(subject, 'file');
+    happen();
+    expect(await observeOne(subject, 'file')).toMatchObject({ state: 'problem', ...gone });
+    expect(await observeOne(subject, 'never')).toMatchObject({ state: 'problem', ...gone });
+    for (const path of ['', 'd']) {
+      const [scanned] = await scanAll(subject, path);
+      expect(scanned).toMatchObject({ entries: [], problem: gone });
+      expect(scanned).not.toHaveProperty('absent');
+    }
+    expect(await tryOne(subject, writeRequest(subject, 'new', 'x'))).toMatchObject({ result: 'problem', ...gone });
+    expect(await tryOne(subject, { do: 'unlink', path: 'file', expected })).toMatchObject({
+      result: 'problem',
+      ...gone,
+    });
+    expect(await subject.folder.health()).toMatchObject({ ok: false });
+  });
+
+  test('opening it reports what is missing', async () => {
+    await expect(subject.reopen({ root: inFolder('nowhere') })).rejects.toMatchObject({ code: 'folder-not-found' });
+    await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
+      code: 'folder-not-found',
+    });
+  });
+});
