@@ -104,11 +104,11 @@ export class Engine {
   readonly changePoll: ChangePoll;
   readonly totals: Totals;
   readonly lifecycle: Lifecycle;
+  readonly operationWriter: OperationWriter;
+  readonly incoming: Incoming;
   readonly work = new Work();
 
   readonly #options: EngineOptions;
-  readonly operationWriter: OperationWriter;
-  readonly incoming: Incoming;
   readonly #heartbeat: HeartbeatLoop;
   readonly #sessions: Sessions;
   readonly #resolver: ConflictResolver;
