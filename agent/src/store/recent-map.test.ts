@@ -29,10 +29,11 @@ test('returns what was set last, keeps the entries used last, and forgets what i
       } else if ('set' in step) {
         map.set(step.set, { value });
         all.set(step.set, { value });
-        used = [...used.filter((key) => key !== step.set), step.set];
+        // An entry that is dropped here does not come back when a later delete makes room.
+        used = [...used.filter((key) => key !== step.set), step.set].slice(-min);
       } else {
         const found = map.get(step.get);
-        if (found !== undefined || used.slice(-min).includes(step.get)) expect(found).toEqual(all.get(step.get));
+        if (found !== undefined || used.includes(step.get)) expect(found).toEqual(all.get(step.get));
         if (found !== undefined) used = [...used.filter((key) => key !== step.get), step.get];
       }
     }
