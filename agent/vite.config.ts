@@ -11,7 +11,7 @@ export default defineConfig({
   ssr: {
     target: 'node',
     noExternal: true,
-    external: ['@napi-rs/blake-hash', 'better-sqlite3', 'msgpackr-extract'],
+    external: ['@cocalc/fuse-native', '@napi-rs/blake-hash', 'better-sqlite3', 'msgpackr-extract'],
   },
   build: {
     ssr: true,

@@ -70,6 +70,7 @@ export const errorCodes = [
   'copied-state',
   'already-running',
   'not-running',
+  'mount-unavailable', // the library for mounts is not installed, or a mount point cannot be used
   'member-left', // it retired, and was not asked to join again
   'port-in-use',
   'config-invalid',

@@ -12,6 +12,7 @@ import { addLeaveCommand } from './commands/leave.ts';
 import { addLimitCommand } from './commands/limit.ts';
 import { addLogCommand } from './commands/log.ts';
 import { addMembersCommand } from './commands/members.ts';
+import { addMountCommand } from './commands/mount.ts';
 import { addNotifyCommand } from './commands/notify.ts';
 import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
 import { addRemoveCommand } from './commands/remove.ts';
@@ -57,6 +58,7 @@ const commands = [
   addTokenCommand,
   addDoctorCommand,
   addAcceptMountCommand,
+  addMountCommand,
   addNotifyCommand,
   addPauseCommand,
   addResumeCommand,

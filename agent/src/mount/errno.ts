@@ -1,0 +1,18 @@
+import { constants } from 'node:os';
+
+/** An error for the program that uses the mount. */
+export class MountError extends Error {
+  readonly code: keyof typeof constants.errno;
+
+  constructor(code: keyof typeof constants.errno, message: string = code) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The number that the kernel expects for an error: negative. An error without a known code is an error of the device (EIO). */
+export function errnoOf(error: unknown): number {
+  const code = String((error as NodeJS.ErrnoException | undefined)?.code);
+  const known: Readonly<Record<string, number>> = constants.errno;
+  return -(known[code] ?? constants.errno.EIO);
+}

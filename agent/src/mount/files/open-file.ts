@@ -1,0 +1,191 @@
+import { parentOf } from '@lockstep/shared';
+import type { Access, Draft, EntryStat, OpenVersion, VersionId } from '../ports/access.ts';
+
+/** What the session of a file uses. */
+export interface FileParts {
+  readonly access: Access;
+  /** Informs a person that another version took the file's place, so that the session's one is at `copy`. */
+  onConflict(path: string, copy: string): void;
+}
+
+/**
+ * A file that programs have open: one session for all of them. Until it is written to, it is one version of the file. Then it is a draft,
+ * which no other program of the machine sees. The draft is published as one version when a program closes the file or calls fsync.
+ */
+export class OpenFile {
+  readonly #parts: FileParts;
+  /** Its path; undefined once it was removed or replaced. Its bytes stay until the last program closes it. */
+  path: string | undefined;
+  handles = 0;
+  #version: OpenVersion | undefined;
+  #draft: Draft | undefined;
+  /** The version that the draft replaces; undefined: nothing was there. */
+  #base: VersionId | undefined;
+  /** A draft with no byte yet, of a new file. */
+  #isUntouched = false;
+  /** The last step that was begun: each waits for the one before. */
+  #last: Promise<unknown> | undefined;
+
+  private constructor(parts: FileParts, path: string) {
+    this.#parts = parts;
+    this.path = path;
+  }
+
+  /** A session of the file that is at `path`. */
+  static existing(parts: FileParts, path: string): OpenFile {
+    const file = new OpenFile(parts, path);
+    file.#version = parts.access.open(path);
+    return file;
+  }
+
+  /** A session of a file that is not there yet. */
+  static async created(parts: FileParts, path: string, mode: number): Promise<OpenFile> {
+    const file = new OpenFile(parts, path);
+    file.#draft = await parts.access.draft(undefined, mode);
+    file.#isUntouched = true;
+    return file;
+  }
+
+  /** True while it holds what is not published yet. */
+  get isDraft(): boolean {
+    return this.#draft !== undefined;
+  }
+
+  /** True for a file that has never been at its path. */
+  get isNew(): boolean {
+    return this.#draft !== undefined && this.#base === undefined;
+  }
+
+  stat(): EntryStat {
+    return this.#opened().stat();
+  }
+
+  read(buffer: Uint8Array, offset: number): Promise<number> | number {
+    return this.#step(() => this.#opened().read(buffer, offset));
+  }
+
+  write(bytes: Uint8Array, offset: number): Promise<number> | number {
+    return this.#step(() => {
+      const draft = this.#draft;
+      if (draft !== undefined) {
+        this.#isUntouched = false;
+        return draft.write(bytes, offset);
+      }
+      return this.#begin().then((begun) => begun.write(bytes, offset));
+    });
+  }
+
+  truncate(size: number): Promise<void> | void {
+    return this.#step(() => {
+      const draft = this.#draft;
+      if (draft !== undefined) {
+        this.#isUntouched = false;
+        return draft.truncate(size);
+      }
+      // Nothing of an old version is copied if nothing of it stays.
+      return this.#begin(size === 0).then((begun) => begun.truncate(size));
+    });
+  }
+
+  setMode(mode: number): Promise<void> | void {
+    return this.#step(() => this.#draft?.setMode(mode));
+  }
+
+  setTimes(atimeMs: number, mtimeMs: number): Promise<void> | void {
+    return this.#step(() => this.#draft?.setTimes(atimeMs, mtimeMs));
+  }
+
+  /** Publishes the draft, if there is one. `isDurable`: it survives a power cut afterwards. */
+  async publish(isDurable: boolean): Promise<void> {
+    await this.#step(() => this.#publish(isDurable));
+  }
+
+  /** As `publish`, at a close(2). A new file into which nothing was written is not published yet: a shell closes a copy of it first. */
+  async flush(): Promise<void> {
+    if (!this.#isUntouched) await this.publish(false);
+  }
+
+  /** Takes the version that has the path now, if the programs that have it open changed nothing. */
+  async refresh(): Promise<void> {
+    await this.#step(() => {
+      if (this.path === undefined || this.#version === undefined || this.#draft !== undefined) return;
+      const now = this.#parts.access.open(this.path);
+      if (now.version === this.#version.version) return now.close();
+      this.#version.close();
+      this.#version = now;
+    });
+  }
+
+  /** Ends the session. What was not published is dropped. */
+  async close(): Promise<void> {
+    await this.#step(() => {
+      this.#draft?.drop();
+      this.#version?.close();
+      this.#draft = undefined;
+      this.#version = undefined;
+    });
+  }
+
+  #opened(): OpenVersion | Draft {
+    const opened = this.#draft ?? this.#version;
+    if (opened === undefined) throw new RangeError('the session has ended');
+    return opened;
+  }
+
+  /** Begins a draft of the version that is open. */
+  async #begin(isEmpty = false): Promise<Draft> {
+    const version = this.#version;
+    if (version === undefined) throw new RangeError('the session has ended');
+    const base = version.version;
+    const { mode } = version.stat();
+    const draft = await this.#parts.access.draft(isEmpty ? undefined : version, mode);
+    this.#base = base;
+    this.#draft = draft;
+    this.#version = undefined;
+    version.close();
+    return draft;
+  }
+
+  async #publish(isDurable: boolean): Promise<void> {
+    const draft = this.#draft;
+    if (draft === undefined) {
+      if (isDurable) await this.#version?.sync();
+      return;
+    }
+    if (isDurable) await draft.sync();
+    const { path } = this;
+    // No path is left for a file that was removed.
+    if (path === undefined) return;
+    const { access, onConflict } = this.#parts;
+    const { opened, conflictPath } = await draft.publish(path, this.#base);
+    this.#draft = undefined;
+    this.#base = undefined;
+    this.#isUntouched = false;
+    this.#version = opened;
+    if (isDurable) await access.syncDirectory(parentOf(conflictPath ?? path));
+    if (conflictPath === undefined) return;
+    onConflict(path, conflictPath);
+    this.path = undefined;
+  }
+
+  /** Runs one step after the other. A step runs at once if none is under way: most of them take no time. */
+  #step<Result>(step: () => Promise<Result> | Result): Promise<Result> | Result {
+    if (this.#last === undefined) {
+      const result = step();
+      return result instanceof Promise ? this.#until(result) : result;
+    }
+    return this.#until(this.#last.then(step, step));
+  }
+
+  #until<Result>(running: Promise<Result>): Promise<Result> {
+    const settled = running.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#last = settled;
+    void settled.then(() => {
+      if (this.#last === settled) this.#last = undefined;
+    });
+    return running;
+  }
+}

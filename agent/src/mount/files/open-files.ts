@@ -1,0 +1,129 @@
+import { isBelow, joinPath, nameOf, parentOf } from '@lockstep/shared';
+import { MountError } from '../errno.ts';
+import type { EntryStat } from '../ports/access.ts';
+import { type FileParts, OpenFile } from './open-file.ts';
+
+/** The files that programs have open, by path and by handle. Programs that open the same path share its session. */
+export class OpenFiles {
+  readonly #parts: FileParts;
+  /** By the path that the kernel knows, also of files that were removed. */
+  readonly #byPath = new Map<string, OpenFile>();
+  readonly #byHandle = new Map<number, OpenFile>();
+  #lastHandle = 0;
+
+  constructor(parts: FileParts) {
+    this.#parts = parts;
+  }
+
+  /** The open file at a path, if a program has it open. */
+  at(path: string): OpenFile | undefined {
+    return this.#byPath.get(path);
+  }
+
+  /** The open file of a handle. Throws EBADF. */
+  of(handle: number): OpenFile {
+    const file = this.#byHandle.get(handle);
+    if (file === undefined) throw new MountError('EBADF');
+    return file;
+  }
+
+  /** Opens the file at a path. Returns its handle. */
+  async open(path: string): Promise<number> {
+    const known = this.#byPath.get(path);
+    if (known === undefined) return this.#add(path, OpenFile.existing(this.#parts, path));
+    // Counted before it is waited for: a close must not end the session meanwhile.
+    const handle = this.#add(path, known);
+    try {
+      await known.refresh();
+      return handle;
+    } catch (error) {
+      await this.release(handle);
+      throw error;
+    }
+  }
+
+  /** Makes a new file and opens it. */
+  async create(path: string, mode: number): Promise<number> {
+    return this.#add(path, await OpenFile.created(this.#parts, path, mode));
+  }
+
+  /** Closes a handle. The session ends with the last one. */
+  async release(handle: number): Promise<void> {
+    const file = this.of(handle);
+    this.#byHandle.delete(handle);
+    file.handles--;
+    if (file.handles > 0) return;
+    try {
+      await file.publish(false);
+    } finally {
+      // It may have been opened again while it was published.
+      if (file.handles === 0) {
+        for (const [path, each] of this.#byPath) if (each === file) this.#byPath.delete(path);
+        await file.close();
+      }
+    }
+  }
+
+  /** The attributes of a file that has what is not published yet, or has no path any more; undefined for any other path. */
+  stat(path: string): EntryStat | undefined {
+    const file = this.#byPath.get(path);
+    return file !== undefined && (file.isDraft || file.path === undefined) ? file.stat() : undefined;
+  }
+
+  /** The names of the new files of a directory that are not published yet. */
+  newNames(directory: string): readonly string[] {
+    return [...this.#byPath.values()].flatMap(({ path, isNew }) =>
+      isNew && path !== undefined && parentOf(path) === directory ? [nameOf(path)] : [],
+    );
+  }
+
+  /** The file at `path` has no path any more; the kernel calls it `hidden` until it is closed. */
+  detach(path: string, hidden: string): void {
+    const file = this.#byPath.get(path);
+    if (file === undefined) return;
+    this.#byPath.delete(path);
+    this.#byPath.set(hidden, file);
+    file.path = undefined;
+  }
+
+  /** Forgets the kernel's name of a file that has no path any more. Returns false for any other. */
+  forget(hidden: string): boolean {
+    return this.#byPath.get(hidden)?.path === undefined && this.#byPath.delete(hidden);
+  }
+
+  /** An entry was renamed: what is open there or below it has its new path. */
+  renamed(from: string, to: string): void {
+    for (const [path, file] of [...this.#byPath]) {
+      if (path !== from && !isBelow(path, from)) continue;
+      const now = path === from ? to : joinPath(to, path.slice(from.length + 1));
+      this.#byPath.delete(path);
+      this.#byPath.set(now, file);
+      if (file.path !== undefined) file.path = now;
+    }
+  }
+
+  /** Publishes all that programs have open at a path or below it. */
+  async publish(path: string): Promise<void> {
+    for (const [each, file] of [...this.#byPath]) if (each === path || isBelow(each, path)) await file.publish(false);
+  }
+
+  /** Publishes everything, as at a close, and ends all sessions. Returns the paths of those that could not be published. */
+  async closeAll(): Promise<readonly string[]> {
+    const failed: string[] = [];
+    for (const file of new Set(this.#byPath.values())) {
+      await file.publish(true).catch(() => failed.push(file.path ?? ''));
+      await file.close();
+    }
+    this.#byPath.clear();
+    this.#byHandle.clear();
+    return failed;
+  }
+
+  #add(path: string, file: OpenFile): number {
+    const handle = ++this.#lastHandle;
+    this.#byPath.set(path, file);
+    this.#byHandle.set(handle, file);
+    file.handles++;
+    return handle;
+  }
+}

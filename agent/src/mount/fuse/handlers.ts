@@ -1,0 +1,241 @@
+import { isStateName, joinPath, nameOf, pathFault } from '@lockstep/shared';
+import { MountError } from '../errno.ts';
+import type { OpenFiles } from '../files/open-files.ts';
+import type { Access, EntryKind, EntryStat, Room } from '../ports/access.ts';
+
+/** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
+const hiddenPrefix = '.fuse_hidden';
+
+const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
+const truncateFlag = 0o1000;
+const typeMask = 0o170000;
+
+/** What the handlers use. */
+export interface HandlerParts {
+  readonly access: Access;
+  readonly files: OpenFiles;
+  /** The user of the mount, who owns everything in it. */
+  readonly owner: { readonly uid: number; readonly gid: number };
+}
+
+/** The attributes of an entry as FUSE has them. */
+export interface FuseStat {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly nlink: number;
+  readonly blocks: number;
+  readonly atime: number;
+  readonly mtime: number;
+  readonly ctime: number;
+}
+
+/** What the kernel asks for, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
+export class Handlers {
+  readonly #access: Access;
+  readonly #files: OpenFiles;
+  readonly #owner: HandlerParts['owner'];
+
+  constructor({ access, files, owner }: HandlerParts) {
+    this.#access = access;
+    this.#files = files;
+    this.#owner = owner;
+  }
+
+  getattr(mounted: string): FuseStat {
+    return this.#fuseStat(this.#stat(known(mounted)));
+  }
+
+  /** The names in a directory with the types of their entries. */
+  readdir(mounted: string): {
+    readonly names: readonly string[];
+    readonly stats: readonly { readonly mode: number }[];
+  } {
+    const directory = known(mounted);
+    const entries = this.#access.list(directory).filter(({ name }) => !isStateName(name));
+    const listed = new Set(entries.map(({ name }) => name));
+    const made = this.#files.newNames(directory).filter((name) => !listed.has(name));
+    return {
+      names: ['.', '..', ...listed, ...made],
+      stats: [
+        ...['directory', 'directory', ...entries.map(({ kind }) => kind), ...made.map(() => 'file')].map((kind) => ({
+          mode: typeBits[kind as EntryKind],
+        })),
+      ],
+    };
+  }
+
+  readlink(mounted: string): string {
+    return this.#access.linkText(known(mounted));
+  }
+
+  mkdir(mounted: string, mode: number): void {
+    this.#access.makeDirectory(writable(mounted), mode & ~typeMask);
+  }
+
+  rmdir(mounted: string): void {
+    this.#access.removeDirectory(writable(mounted));
+  }
+
+  symlink(target: string, mounted: string): void {
+    this.#access.makeLink(writable(mounted), target);
+  }
+
+  async create(mounted: string, mode: number): Promise<number> {
+    return this.#files.create(writable(mounted), mode & ~typeMask);
+  }
+
+  /** Makes an empty file. Pipes, sockets and devices are not replicated. */
+  async mknod(mounted: string, mode: number): Promise<void> {
+    const type = mode & typeMask;
+    if (type !== 0 && type !== typeBits.file) throw new MountError('EPERM');
+    await this.#files.release(await this.create(mounted, mode));
+  }
+
+  async open(mounted: string, flags: number): Promise<number> {
+    const handle = await this.#files.open(known(mounted));
+    if ((flags & truncateFlag) === 0) return handle;
+    try {
+      await this.#files.of(handle).truncate(0);
+      return handle;
+    } catch (error) {
+      await this.#files.release(handle);
+      throw error;
+    }
+  }
+
+  read(handle: number, buffer: Uint8Array, offset: number): Promise<number> | number {
+    return this.#files.of(handle).read(buffer, offset);
+  }
+
+  write(handle: number, bytes: Uint8Array, offset: number): Promise<number> | number {
+    return this.#files.of(handle).write(bytes, offset);
+  }
+
+  flush(handle: number): Promise<void> {
+    return this.#files.of(handle).flush();
+  }
+
+  fsync(handle: number): Promise<void> {
+    return this.#files.of(handle).publish(true);
+  }
+
+  fsyncdir(mounted: string): Promise<void> {
+    return this.#access.syncDirectory(known(mounted));
+  }
+
+  release(handle: number): Promise<void> {
+    return this.#files.release(handle);
+  }
+
+  async truncate(mounted: string, size: number): Promise<void> {
+    const open = this.#files.at(known(mounted));
+    if (open !== undefined) return open.truncate(size);
+    const handle = await this.#files.open(writable(mounted));
+    try {
+      await this.#files.of(handle).truncate(size);
+    } finally {
+      await this.#files.release(handle);
+    }
+  }
+
+  async chmod(mounted: string, mode: number): Promise<void> {
+    const path = known(mounted);
+    const open = this.#files.at(path);
+    if (open?.isDraft) return open.setMode(mode & ~typeMask);
+    if (open?.path === undefined && open !== undefined) return;
+    this.#access.setMode(path, mode & ~typeMask);
+  }
+
+  async utimens(mounted: string, atimeMs: number, mtimeMs: number): Promise<void> {
+    const path = known(mounted);
+    const open = this.#files.at(path);
+    if (open?.isDraft) return open.setTimes(atimeMs, mtimeMs);
+    if (open?.path === undefined && open !== undefined) return;
+    await this.#access.setTimes(path, atimeMs, mtimeMs);
+  }
+
+  /** Owners are not replicated: everything belongs to the user of the mount. */
+  chown(mounted: string, uid: number, gid: number): void {
+    this.#stat(known(mounted));
+    const unchanged = 0xff_ff_ff_ff;
+    const isOwn = (asked: number, own: number): boolean => asked === own || asked === unchanged || asked === -1;
+    if (!isOwn(uid, this.#owner.uid) || !isOwn(gid, this.#owner.gid)) throw new MountError('EPERM');
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const [source, target] = [writable(from), writable(to)];
+    if (nameOf(target).startsWith(hiddenPrefix)) return this.#hide(source, target);
+    // A draft below it would be published at a path that is no more.
+    await this.#files.publish(source);
+    await this.#files.publish(target);
+    this.#access.rename(source, target);
+    this.#files.detach(target, `${target}\0replaced`);
+    this.#files.renamed(source, target);
+  }
+
+  unlink(mounted: string): void {
+    const path = writable(mounted);
+    if (this.#files.forget(path)) return;
+    const open = this.#files.at(path);
+    if (open?.isNew !== true) this.#access.removeFile(path);
+    this.#files.detach(path, `${path}\0removed`);
+  }
+
+  /** Files with several names are not replicated as such. */
+  link(): void {
+    throw new MountError('EPERM');
+  }
+
+  statfs(): Promise<Room> {
+    return this.#access.room();
+  }
+
+  /** The kernel's way to remove a file that a program has open, or to replace it. */
+  #hide(path: string, hidden: string): void {
+    const open = this.#files.at(path);
+    if (open?.isNew !== true) this.#access.removeFile(path);
+    this.#files.detach(path, hidden);
+  }
+
+  #stat(path: string): EntryStat {
+    return this.#files.stat(path) ?? this.#access.stat(path);
+  }
+
+  #fuseStat({ kind, mode, size, mtimeMs, ctimeMs }: EntryStat): FuseStat {
+    const mtime = Math.trunc(mtimeMs);
+    return {
+      mode: typeBits[kind] | mode,
+      ...this.#owner,
+      size,
+      nlink: kind === 'directory' ? 2 : 1,
+      blocks: Math.ceil(size / 512),
+      atime: mtime,
+      mtime,
+      ctime: Math.trunc(ctimeMs),
+    };
+  }
+}
+
+/** The path in the folder of a path in the mount. The state directory is not there. */
+function known(mounted: string): string {
+  const path = mounted.replace(/^\/+/, '');
+  if (path !== '' && path.split('/').some(isStateName)) throw new MountError('ENOENT');
+  return path;
+}
+
+/** As `known`, for a path that is made or changed: it must be one that can be replicated. */
+function writable(mounted: string): string {
+  const path = mounted.replace(/^\/+/, '');
+  if (path === '') throw new MountError('EBUSY');
+  if (path.split('/').some(isStateName)) throw new MountError('EACCES');
+  const fault = pathFault(path);
+  if (fault !== undefined) throw new MountError(fault.includes('longer') ? 'ENAMETOOLONG' : 'EINVAL', fault);
+  return path;
+}
+
+/** The path of a name in a directory of the mount. */
+export function mountedPath(directory: string, name: string): string {
+  return `/${joinPath(directory.replace(/^\/+/, ''), name)}`;
+}

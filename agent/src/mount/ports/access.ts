@@ -1,0 +1,91 @@
+/** The type of an entry that a mount shows. Others, such as sockets, are not replicated and not shown. */
+export type EntryKind = 'file' | 'directory' | 'symlink';
+
+/** The attributes of an entry. */
+export interface EntryStat {
+  readonly kind: EntryKind;
+  /** Permission bits. */
+  readonly mode: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+
+/** An entry of a directory. */
+export interface NamedEntry {
+  readonly name: string;
+  readonly kind: EntryKind;
+}
+
+/** Identifies what is at a path at one moment. A path whose version is another one was changed since. */
+export type VersionId = string;
+
+/** One version of a file, open for reading. Its bytes do not change when another version takes its place. */
+export interface OpenVersion {
+  readonly version: VersionId;
+  stat(): EntryStat;
+  /** Reads into `buffer` from `offset` on. Returns the number of bytes: fewer than asked for only at the end. */
+  read(buffer: Uint8Array, offset: number): number;
+  /** Makes the version durable. */
+  sync(): Promise<void>;
+  close(): void;
+}
+
+/** A file that no path has yet: the staging of a session. */
+export interface Draft {
+  stat(): EntryStat;
+  read(buffer: Uint8Array, offset: number): number;
+  write(bytes: Uint8Array, offset: number): number;
+  truncate(size: number): void;
+  setMode(mode: number): void;
+  setTimes(atimeMs: number, mtimeMs: number): void;
+  sync(): Promise<void>;
+  /**
+   * Gives the draft its path, at once and as a whole. `expected`: the version that the session began with; `undefined`: nothing was there.
+   * If something else is there now, that stays, and the draft gets the path of a conflict copy. The draft cannot be written any more.
+   */
+  publish(path: string, expected: VersionId | undefined): Promise<Published>;
+  /** Removes the draft. */
+  drop(): void;
+}
+
+/** A draft that has a path. */
+export interface Published {
+  readonly opened: OpenVersion;
+  /** The path of the conflict copy, if another version took its place meanwhile. */
+  readonly conflictPath: string | undefined;
+}
+
+/** The room that a file system reports. */
+export interface Room {
+  readonly blockBytes: number;
+  readonly blocks: number;
+  readonly freeBlocks: number;
+  readonly availableBlocks: number;
+  readonly files: number;
+  readonly freeFiles: number;
+}
+
+/**
+ * The entries of a member, as a mount uses them. A path is relative to the folder; the empty one is the folder. A method that fails throws
+ * an error with `code`, such as `ENOENT`.
+ */
+export interface Access {
+  stat(path: string): EntryStat;
+  list(directory: string): readonly NamedEntry[];
+  linkText(path: string): string;
+  makeDirectory(path: string, mode: number): void;
+  makeLink(path: string, target: string): void;
+  setMode(path: string, mode: number): void;
+  setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void>;
+  /** One rename; what is at `to` is replaced. */
+  rename(from: string, to: string): void;
+  removeFile(path: string): void;
+  removeDirectory(path: string): void;
+  /** Makes the names in a directory durable. */
+  syncDirectory(path: string): Promise<void>;
+  open(path: string): OpenVersion;
+  /** A new draft: a copy of the file at `from` with its attributes, or empty. */
+  draft(from: OpenVersion | undefined, mode: number): Promise<Draft>;
+  room(): Promise<Room>;
+}
