@@ -164,8 +164,8 @@ export class OpenFile {
     this.#version = opened;
     if (isDurable) await access.syncDirectory(parentOf(conflictPath ?? path));
     if (conflictPath === undefined) return;
+    this.path = conflictPath;
     onConflict(path, conflictPath);
-    this.path = undefined;
   }
 
   /** Runs one step after the other. A step runs at once if none is under way: most of them take no time. */

@@ -17,7 +17,9 @@ export class OpenFiles {
 
   /** The open file at a path, if a program has it open. */
   at(path: string): OpenFile | undefined {
-    return this.#byPath.get(path);
+    const file = this.#byPath.get(path);
+    // The file may be a conflict copy by now.
+    return file?.path === undefined || file.path === path ? file : undefined;
   }
 
   /** The open file of a handle. Throws EBADF. */
@@ -29,7 +31,7 @@ export class OpenFiles {
 
   /** Opens the file at a path. Returns its handle. */
   async open(path: string): Promise<number> {
-    const known = this.#byPath.get(path);
+    const known = this.at(path);
     if (known === undefined) return this.#add(path, OpenFile.existing(this.#parts, path));
     // Counted before it is waited for: a close must not end the session meanwhile.
     const handle = this.#add(path, known);
@@ -66,7 +68,7 @@ export class OpenFiles {
 
   /** The attributes of a file that has what is not published yet, or has no path any more; undefined for any other path. */
   stat(path: string): EntryStat | undefined {
-    const file = this.#byPath.get(path);
+    const file = this.at(path);
     return file !== undefined && (file.isDraft || file.path === undefined) ? file.stat() : undefined;
   }
 
@@ -79,7 +81,7 @@ export class OpenFiles {
 
   /** The file at `path` has no path any more; the kernel calls it `hidden` until it is closed. */
   detach(path: string, hidden: string): void {
-    const file = this.#byPath.get(path);
+    const file = this.at(path);
     if (file === undefined) return;
     this.#byPath.delete(path);
     this.#byPath.set(hidden, file);
@@ -88,7 +90,8 @@ export class OpenFiles {
 
   /** Forgets the kernel's name of a file that has no path any more. Returns false for any other. */
   forget(hidden: string): boolean {
-    return this.#byPath.get(hidden)?.path === undefined && this.#byPath.delete(hidden);
+    const file = this.#byPath.get(hidden);
+    return file !== undefined && file.path === undefined && this.#byPath.delete(hidden);
   }
 
   /** An entry was renamed: what is open there or below it has its new path. */

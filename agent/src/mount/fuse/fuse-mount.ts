@@ -17,6 +17,8 @@ interface FuseModule {
 interface NativeMount {
   /** A private member: its list of options lacks some that libfuse has. */
   _fuseOptions(): string;
+  /** Another one: what the threads of the kernel's requests call, by number. */
+  readonly _handlers: ((request: Buffer, ...args: unknown[]) => void)[];
   mount(done: (error: Error | null) => void): void;
 }
 
@@ -57,9 +59,29 @@ export async function mountFuse(
 ): Promise<void> {
   const native = new Fuse(mountPoint, operations(handlers, isUp), { timeout: false });
   native._fuseOptions = () => `-o${options.join(',')}`;
+  passModificationTime(native);
   await new Promise<void>((resolve, reject) =>
     native.mount((error) => (error === null || error === undefined ? resolve() : reject(error))),
   );
+}
+
+/** The number of `utimens` in the library, and where its 64-bit record of a request has the two times, in milliseconds. */
+const utimensNumber = 12;
+const accessTimeOffset = 104;
+const modificationTimeOffset = 112;
+
+/** Release 2.4.3 passes the time of access as that of modification too. The right one is in its record of the request. */
+function passModificationTime({ _handlers: handlers }: NativeMount): void {
+  const original = handlers[utimensNumber];
+  if (original === undefined) return;
+  handlers[utimensNumber] = (request, number, path, low, high, ...times) => {
+    const isAt = (offset: number): boolean =>
+      request.length >= offset + 8 && request.readUInt32LE(offset) === low && request.readUInt32LE(offset + 4) === high;
+    const modified = isAt(accessTimeOffset)
+      ? [request.readUInt32LE(modificationTimeOffset), request.readUInt32LE(modificationTimeOffset + 4)]
+      : times;
+    original(request, number, path, low, high, ...modified);
+  };
 }
 
 const options = [

@@ -1,10 +1,10 @@
-import { isStateName, joinPath, nameOf, pathFault } from '@lockstep/shared';
+import { isStateName, nameOf, pathFault } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { OpenFiles } from '../files/open-files.ts';
 import type { Access, EntryKind, EntryStat, Room } from '../ports/access.ts';
 
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
-const hiddenPrefix = '.fuse_hidden';
+const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
 const truncateFlag = 0o1000;
@@ -166,10 +166,9 @@ export class Handlers {
 
   async rename(from: string, to: string): Promise<void> {
     const [source, target] = [writable(from), writable(to)];
-    if (nameOf(target).startsWith(hiddenPrefix)) return this.#hide(source, target);
+    if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
     // A draft below it would be published at a path that is no more.
     await this.#files.publish(source);
-    await this.#files.publish(target);
     this.#access.rename(source, target);
     this.#files.detach(target, `${target}\0replaced`);
     this.#files.renamed(source, target);
@@ -204,7 +203,7 @@ export class Handlers {
   }
 
   #fuseStat({ kind, mode, size, mtimeMs, ctimeMs }: EntryStat): FuseStat {
-    const mtime = Math.trunc(mtimeMs);
+    const mtime = wholeMs(mtimeMs);
     return {
       mode: typeBits[kind] | mode,
       ...this.#owner,
@@ -213,9 +212,14 @@ export class Handlers {
       blocks: Math.ceil(size / 512),
       atime: mtime,
       mtime,
-      ctime: Math.trunc(ctimeMs),
+      ctime: wholeMs(ctimeMs),
     };
   }
+}
+
+/** A time in milliseconds, as the library passes it on. A time that was set in whole ones may be some microseconds too small by now. */
+function wholeMs(timeMs: number): number {
+  return Math.floor(timeMs + 0.002);
 }
 
 /** The path in the folder of a path in the mount. The state directory is not there. */
@@ -233,9 +237,4 @@ function writable(mounted: string): string {
   const fault = pathFault(path);
   if (fault !== undefined) throw new MountError(fault.includes('longer') ? 'ENAMETOOLONG' : 'EINVAL', fault);
   return path;
-}
-
-/** The path of a name in a directory of the mount. */
-export function mountedPath(directory: string, name: string): string {
-  return `/${joinPath(directory.replace(/^\/+/, ''), name)}`;
 }
