@@ -23,6 +23,7 @@ const asItIs = [
   'CHANGELOG.md',
   'docs/GUARANTEES.md',
   'docs/METRICS.md',
+  'docs/MOUNT.md',
   'docs/OPERATIONS.md',
   'monitoring/alerts.yml',
   'monitoring/grafana',

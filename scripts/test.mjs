@@ -1,6 +1,7 @@
 // `npm test`: runs the checks, the quickest first, and stops at the first that fails. Checks that wait for agents run side by side with
 // checks that compute. --complete adds those with special needs. The last lines name the checks that cannot run on this machine.
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ensureBrowser } from './lib/browser.mjs';
 import { ensureProgram, hasProgram } from './lib/dependencies.mjs';
@@ -61,6 +62,21 @@ async function leftOut() {
     patterns.push(`**/${tests}.test.ts`);
   }
   return patterns;
+}
+
+/** As `leftOut`, for the tests with a mount. */
+function leftOutMounts() {
+  const needs = 'the device /dev/fuse, fuse3 and the package @cocalc/fuse-native';
+  try {
+    createRequire(join(root, 'agent', 'package.json'))('@cocalc/fuse-native');
+    if (existsSync('/dev/fuse')) return [];
+  } catch {
+    // The package is optional.
+  }
+  console.log(
+    `Left out: mount.test.ts needs ${needs}. To run it, install them (on Debian: apt-get install -y libfuse-dev fuse3, then npm run setup).`,
+  );
+  return ['**/mount.test.ts'];
 }
 
 async function sim(options) {
@@ -133,7 +149,13 @@ const rows = [
       { name: 'monitoring', run: monitoring, optional: true },
       { name: 'e2e', run: e2e, browser: true },
     ],
-    [{ name: 'integration', run: vitest('integration'), programs: ['git', 'tar', 'sed', 'rsync'] }],
+    [
+      {
+        name: 'integration',
+        run: vitest('integration', { leaveOut: leftOutMounts }),
+        programs: ['git', 'tar', 'sed', 'rsync', 'sqlite3'],
+      },
+    ],
   ],
   [[{ name: 'compose', run: compose, extra: true }]],
   [[{ name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true }]],

@@ -183,6 +183,17 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     ],
     exit: { done: 'nothing fails; there may be warnings', notDone: 'something fails' },
   },
+  mount: {
+    details: [
+      'Other members get a file that is written there as one version, when the program closes it or calls fsync. Ctrl-C unmounts.',
+      'It needs libfuse-dev and fuse3 (docs/MOUNT.md), and the agent must run.',
+    ],
+    examples: [
+      ['lockstep mount ~/shared ~/mounted', 'mount the folder ~/shared at the empty directory ~/mounted'],
+      ['lockstep mount /mnt/shared', 'mount the folder of the current directory'],
+    ],
+    exit: { done: 'it was mounted, and is not any more', notDone: 'it cannot be mounted; the message says why' },
+  },
   'accept-mount': {
     details: ['Only for the problem mount-changed. A disk that is mounted again as before needs no command.'],
     examples: [

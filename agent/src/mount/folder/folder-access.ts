@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryKind, EntryStat, NamedEntry, OpenVersion, Room } from '../ports/access.ts';
 import { StagedDraft, type Staging } from './staged-draft.ts';
-import { statOf, VersionFile } from './version-file.ts';
+import { secondsOf, statOf, VersionFile } from './version-file.ts';
 
 /**
  * The entries of a member that has the whole folder: those of the folder. A user of the mount changes the folder as any other program does,
@@ -65,7 +65,7 @@ export class FolderAccess implements Access {
   }
 
   setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void> {
-    return lutimes(this.#at(path), atimeMs / 1_000, mtimeMs / 1_000);
+    return lutimes(this.#at(path), secondsOf(atimeMs), secondsOf(mtimeMs));
   }
 
   rename(from: string, to: string): void {

@@ -21,7 +21,7 @@ import { promisify } from 'node:util';
 import { conflictPath } from '../../core/conflict-name.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import type { Draft, EntryStat, OpenVersion, Published, VersionId } from '../ports/access.ts';
-import { readFully, statOf, VersionFile, versionOf } from './version-file.ts';
+import { readFully, secondsOf, statOf, VersionFile, versionOf } from './version-file.ts';
 
 const fsyncOf = promisify(fsync);
 
@@ -97,7 +97,7 @@ export class StagedDraft implements Draft {
   }
 
   setTimes(atimeMs: number, mtimeMs: number): void {
-    futimesSync(this.#fd, atimeMs / 1_000, mtimeMs / 1_000);
+    futimesSync(this.#fd, secondsOf(atimeMs), secondsOf(mtimeMs));
   }
 
   sync(): Promise<void> {

@@ -25,6 +25,11 @@ export function versionOf({ dev, ino, size, mtimeMs }: Stats): VersionId {
   return `${dev}:${ino}:${size}:${mtimeMs}`;
 }
 
+/** A time for Node's calls, which want seconds. Half a microsecond more: the fraction would else be cut to one microsecond too few. */
+export function secondsOf(timeMs: number): number {
+  return (timeMs + 0.0005) / 1_000;
+}
+
 /** Fills `buffer` from `offset` on, as far as the file goes. */
 export function readFully(fd: number, buffer: Uint8Array, offset: number): number {
   let length = 0;

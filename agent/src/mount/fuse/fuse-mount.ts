@@ -25,16 +25,16 @@ interface NativeMount {
 /** How long the kernel may answer from its own cache after a change by the folder or another member. */
 const kernelCacheSeconds = 1;
 
-const installing = 'npm install in the clone of Lockstep, after: apt-get install -y libfuse-dev fuse3';
+const installing = 'apt-get install -y libfuse-dev fuse3, and then install Lockstep again.';
 
 /** Loads the library. Throws 'mount-unavailable' with what to install. */
-export function loadFuse(): FuseModule {
+export function loadFuse(load: (name: string) => unknown = createRequire(import.meta.url)): FuseModule {
   try {
-    return createRequire(import.meta.url)('@cocalc/fuse-native') as FuseModule;
+    return load('@cocalc/fuse-native') as FuseModule;
   } catch (cause) {
     throw new LockstepError(
       'mount-unavailable',
-      `lockstep mount needs the package @cocalc/fuse-native, which is not installed here or cannot be loaded. Install it: ${installing}`,
+      `lockstep mount needs the package @cocalc/fuse-native, which is not here or cannot be loaded: ${installing}`,
       { cause },
     );
   }
