@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
@@ -127,21 +128,34 @@ describe('programs in a mount', () => {
 
   test('[FM6] a database, with both kinds of journal and two programs at once', async () => {
     await mount();
-    const statements = (from: number): string =>
-      Array.from({ length: 20 }, (_, index) => `insert into t values (${from + index});`).join('\n');
+    const program = join(root, 'insert.cjs');
+    const library = createRequire(import.meta.url).resolve('better-sqlite3');
+    await writeFile(
+      program,
+      `const [, , path, mode, from] = process.argv;
+       const db = require(${JSON.stringify(library)})(path, { timeout: 20000 });
+       if (mode !== 'check') {
+         db.pragma('journal_mode = ' + mode);
+         db.exec('create table if not exists t (a)');
+         const insert = db.prepare('insert into t values (?)');
+         for (let index = 0; index < 20; index++) insert.run(Number(from) + index);
+       }
+       console.log(db.pragma('integrity_check', { simple: true }), db.prepare('select count(*) from t').pluck().get());
+       db.close();`,
+    );
+    const run = `"${process.execPath}" ${program}`;
     await shell(
       point,
       `for mode in delete wal; do
-         sqlite3 $mode.db "pragma journal_mode=$mode; create table t (a);" > /dev/null
-         echo "${statements(0)}" | sqlite3 -cmd '.timeout 20000' $mode.db &
-         first=$!
-         echo "${statements(100)}" | sqlite3 -cmd '.timeout 20000' $mode.db
+         ${run} $mode.db $mode 0 > /dev/null
+         ${run} $mode.db $mode 100 > /dev/null & first=$!
+         ${run} $mode.db $mode 200 > /dev/null
          wait $first
-         test "$(sqlite3 $mode.db 'select count(*) from t; pragma integrity_check')" = "$(printf '40\\nok')"
+         test "$(${run} $mode.db check)" = 'ok 60'
        done`,
     );
     await cluster().settled();
-    expect(await shell(bee().folder, "sqlite3 delete.db 'pragma integrity_check'")).toBe('ok\n');
+    expect(await shell(bee().folder, `${run} delete.db check`)).toBe('ok 60\n');
   });
 
   test('[FM6] npm install of a local package', async () => {
