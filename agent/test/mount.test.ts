@@ -210,6 +210,8 @@ describe('bad input', () => {
     expect(await refused(join(ant().folder, 'inside'))).toContain('lies inside the folder');
     await mount();
     expect(await refused(point)).toContain('is mounted at');
+    const { code, err } = await lockstep(['mount'], { cwd: ant().folder });
+    expect([code, err]).toEqual([2, expect.stringContaining('Name the mount point: lockstep mount [DIR] MOUNTPOINT')]);
   });
 
   test('[FM5] the state directory cannot be reached, and names that cannot be replicated cannot be made', async () => {
@@ -247,6 +249,19 @@ describe('bad input', () => {
     expect(readdirSync(point)).not.toContain('unfinished');
     expect(readdirSync(join(ant().folder, '.lockstep/mount'))).toHaveLength(1);
     expect(statSync(join(ant().folder, '.lockstep/mount')).mode & 0o777).toBe(0o700);
+  });
+
+  test('[FM8] a dead mount is removed at the next start', async () => {
+    const killed = await mount();
+    // Its child would unmount it.
+    const children = readFileSync(`/proc/${killed.pid}/task/${killed.pid}/children`, 'utf8').trim().split(' ');
+    for (const child of children) process.kill(Number(child), 'SIGKILL');
+    killed.kill('SIGKILL');
+    await once(killed, 'close');
+    expect(isMounted()).toBe(true);
+    await expect(stat(point)).rejects.toThrow('ENOTCONN');
+    await mount();
+    expect(readdirSync(point)).toEqual(namesOf(readTree(ant().folder)).filter((name) => !name.includes('/')));
   });
 
   test('[FM8] SIGINT publishes what is open', async () => {

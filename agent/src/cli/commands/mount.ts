@@ -7,7 +7,7 @@ import { loadFuse } from '../../mount/fuse/fuse-mount.ts';
 import { mountFolder } from '../../mount/mount-folder.ts';
 import { checkedMountPoint } from '../../mount/mount-point.ts';
 import { requireApi } from '../api-client.ts';
-import { type ExitCode, exitCode } from '../exit-code.ts';
+import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { stopSignal } from '../stop-signal.ts';
 
@@ -48,10 +48,12 @@ export function addMountCommand(program: Command, terminal: Terminal, done: (cod
   program
     .command('mount')
     .usage('[options] [DIR] MOUNTPOINT')
-    .argument('<DIR>', "the member's folder, or one inside it (default: the current one)")
+    .argument('[DIR]', "the member's folder, or one inside it (default: that of the current directory)")
     .argument('[MOUNTPOINT]', 'an empty directory outside the folder')
     .description('mount the folder: what a program writes is published as one version when it closes the file')
-    .action(async (first: string, second: string | undefined) => {
+    .action(async (first: string | undefined, second: string | undefined) => {
+      // With one argument only, it is the mount point. Commander knows no optional argument before a required one.
+      if (first === undefined) throw new UsageError('Name the mount point: lockstep mount [DIR] MOUNTPOINT');
       done(await (second === undefined ? mount(terminal, terminal.cwd, first) : mount(terminal, first, second)));
       // The library has threads and a handle that would keep the process alive.
       process.exit();

@@ -27,8 +27,14 @@ const kernelCacheSeconds = 1;
 
 const installing = 'apt-get install -y libfuse-dev fuse3, and then install Lockstep again.';
 
-/** Loads the library. Throws 'mount-unavailable' with what to install. */
+/** Loads the library. Throws 'mount-unavailable' with what to install. It is used on Linux only: drafts need its /proc. */
 export function loadFuse(load: (name: string) => unknown = createRequire(import.meta.url)): FuseModule {
+  if (process.platform !== 'linux') {
+    throw new LockstepError(
+      'mount-unavailable',
+      'lockstep mount needs Linux. Use the folder itself, or its URLs (docs/API.md).',
+    );
+  }
   try {
     return load('@cocalc/fuse-native') as FuseModule;
   } catch (cause) {
