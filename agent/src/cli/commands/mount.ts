@@ -6,6 +6,7 @@ import { answerMsMax, watchAgent } from '../../mount/agent-watch.ts';
 import { loadFuse } from '../../mount/fuse/fuse-mount.ts';
 import { mountFolder } from '../../mount/mount-folder.ts';
 import { checkedMountPoint } from '../../mount/mount-point.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -33,7 +34,7 @@ async function mount(terminal: Terminal, directory: string, mountPoint: string):
       isUp: watch.isUp,
       say,
     });
-    terminal.print(`${folder} is mounted at ${point}. To unmount it: Ctrl-C, or fusermount3 -u ${point}`);
+    terminal.print(`${folder} is mounted at ${point}. To unmount it: Ctrl-C, or fusermount3 -u ${shellWord(point)}`);
     await Promise.race([stop.received, mounted.removed]);
     await mounted.end();
   } finally {

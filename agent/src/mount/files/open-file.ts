@@ -23,6 +23,8 @@ export class OpenFile {
   #base: VersionId | undefined;
   /** A draft with no byte yet, of a new file. */
   #isUntouched = false;
+  /** Why the last write to the draft failed: it lacks bytes, and must not take the place of a version that has all. */
+  #failure: { readonly error: unknown } | undefined;
   /** The last step that was begun: each waits for the one before. */
   #last: Promise<unknown> | undefined;
 
@@ -67,23 +69,17 @@ export class OpenFile {
   write(bytes: Uint8Array, offset: number): Promise<number> | number {
     return this.#step(() => {
       const draft = this.#draft;
-      if (draft !== undefined) {
-        this.#isUntouched = false;
-        return draft.write(bytes, offset);
-      }
-      return this.#begin().then((begun) => begun.write(bytes, offset));
+      if (draft !== undefined) return this.#change(() => draft.write(bytes, offset));
+      return this.#begin().then((begun) => this.#change(() => begun.write(bytes, offset)));
     });
   }
 
   truncate(size: number): Promise<void> | void {
     return this.#step(() => {
       const draft = this.#draft;
-      if (draft !== undefined) {
-        this.#isUntouched = false;
-        return draft.truncate(size);
-      }
+      if (draft !== undefined) return this.#change(() => draft.truncate(size));
       // Nothing of an old version is copied if nothing of it stays.
-      return this.#begin(size === 0).then((begun) => begun.truncate(size));
+      return this.#begin(size === 0).then((begun) => this.#change(() => begun.truncate(size)));
     });
   }
 
@@ -132,6 +128,19 @@ export class OpenFile {
     return opened;
   }
 
+  /** Changes the draft. A program that goes on after an error has dealt with it, as a database does that rolls back. */
+  #change<Result>(change: () => Result): Result {
+    this.#isUntouched = false;
+    try {
+      const result = change();
+      this.#failure = undefined;
+      return result;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+
   /** Begins a draft of the version that is open. */
   async #begin(isEmpty = false): Promise<Draft> {
     const version = this.#version;
@@ -152,6 +161,7 @@ export class OpenFile {
       if (isDurable) await this.#version?.sync();
       return;
     }
+    if (this.#failure !== undefined) throw this.#failure.error;
     if (isDurable) await draft.sync();
     const { path } = this;
     // No path is left for a file that was removed.
