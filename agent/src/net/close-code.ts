@@ -4,6 +4,8 @@ import type { ErrorCode } from '@lockstep/shared';
 export const closeCodes = {
   normal: 1000,
   goingAway: 1001,
+  /** The connection ended without a close frame. It is never sent. */
+  abnormal: 1006,
   tooLarge: 1009,
   protocolMismatch: 4001,
   clusterMismatch: 4002,

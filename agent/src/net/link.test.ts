@@ -1,3 +1,4 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
 import {
   blockBytes,
   type MemberRecord,
@@ -14,6 +15,7 @@ import {
   bee,
   blockOf,
   clusterKey,
+  firstOf,
   openPair,
   openTestNetwork,
   operationsOf,
@@ -193,6 +195,31 @@ describe('a session', () => {
     const received = receive(accepted);
     await until(() => expect(received.ends).toEqual(['going home']));
     expect(received.messages.length).toBe(16);
+  });
+
+  test('a session that was closed ends with what the other side said, even if the connection is then reset', async () => {
+    const a = await openTestNetwork(ant);
+    const b = await openTestNetwork(bee);
+    const { host, port } = b.network.address;
+    const proxy = createServer((client) => {
+      const server = connect({ host, port, allowHalfOpen: true });
+      client
+        .on('error', () => {})
+        .pipe(
+          server.on('error', () => {}),
+          { end: false },
+        );
+      server.on('data', (bytes) => client.write(bytes)).on('end', () => server.resetAndDestroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    afterTest(() => void proxy.close());
+    const dialled = await a.network.dial(`127.0.0.1:${(proxy.address() as AddressInfo).port}`);
+    const { messages, ends } = receive(await firstOf(b.links));
+    dialled.send(operationsOf(1));
+    dialled.close('going home');
+    await until(() => expect(ends.length).toBe(1));
+    expect(ends).toEqual(['going home']);
+    expect(messages.length).toBe(1);
   });
 
   test('the received bytes of an incomplete message are counted', async () => {

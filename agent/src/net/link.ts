@@ -203,7 +203,9 @@ export class SocketLink implements Link {
 
   #onClose(code: number, said: string): void {
     if (this.#endReason !== undefined) return;
-    if (this.#socketError !== '') this.#end(this.#socketError, this.#brokeProtocol);
+    // After a close frame the connection may still be reset, by what was on its way to a side that had closed it.
+    const isCut = code === closeCodes.abnormal || this.#brokeProtocol;
+    if (isCut && this.#socketError !== '') this.#end(this.#socketError, this.#brokeProtocol);
     else if (code === closeCodes.frameInvalid || code === closeCodes.tooLarge)
       this.#end(`it refused a frame from here: ${said}`, true);
     else this.#end(said === '' ? 'the connection was lost' : said, faultCodes.has(code));
