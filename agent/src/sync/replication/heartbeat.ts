@@ -42,6 +42,8 @@ export class HeartbeatLoop {
   readonly #unanswered = new WeakMap<Peer, { readonly id: number; readonly atMs: number }>();
   /** The state that the last heartbeat of a session told, and when. */
   readonly #told = new WeakMap<Link, { readonly state: string; readonly atMs: number }>();
+  /** The sessions whose first heartbeat was answered. */
+  readonly #answered = new WeakSet<Link>();
   readonly #mismatches = new Map<Peer, number>();
   readonly #clocks = new WeakMap<Peer, ClockFilter>();
   readonly #savedApplied = new Map<Peer, Peer['applied']>();
@@ -76,6 +78,7 @@ export class HeartbeatLoop {
     const { clock, journal, problems, log } = this.#context;
     this.#unanswered.set(peer, { id: message.id, atMs: clock.monotonicMs() });
     this.#measure(peer, message);
+    this.#answerFirst(peer);
     const { heartbeat } = peer;
     const member = this.#peers.nameOf(peer.id);
     const isComparable = heartbeat !== undefined && compareVectors(heartbeat.known, journal.known()) === 'equal';
@@ -155,6 +158,14 @@ export class HeartbeatLoop {
     peer.rttMs = peer.rttMs === undefined ? rttMs : peer.rttMs + rttGain * (rttMs - peer.rttMs);
     peer.rttPeakMs = Math.max(peer.rttPeakMs ?? 0, rttMs);
     this.#checkClock(peer, wallMs, rttMs);
+  }
+
+  /** Answers the first heartbeat of a session at once: the round trip is known from the beginning. */
+  #answerFirst(peer: Peer): void {
+    const { link } = peer;
+    if (link === undefined || this.#answered.has(link)) return;
+    this.#answered.add(link);
+    this.send(peer).catch(() => undefined);
   }
 
   #greet(member: MemberId): void {
