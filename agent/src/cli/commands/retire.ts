@@ -1,9 +1,36 @@
-import { removeMemberResultSchema } from '@lockstep/shared/api';
+import { leaveResultSchema, removeMemberResultSchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
+import { shellWord } from '../../os/shell-word.ts';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { printJson, type Terminal } from '../output/terminal.ts';
+
+/** `lockstep leave`: retires the member. It asks for no confirmation, because it touches no file and `lockstep up --rejoin` undoes it. */
+export function addLeaveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
+  program
+    .command('leave')
+    .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
+    .description('retire this member: the others no longer wait for it; its files stay')
+    .option('--json', 'print JSON')
+    .action(async (directory: string, options: { json?: true }) => {
+      const folder = await findMemberFolder(directory);
+      const api = await requireApi(folder);
+      const { told } = await api.post('/leave', {}, leaveResultSchema);
+      if (options.json === true) {
+        printJson(terminal, { told });
+      } else {
+        const others =
+          told.length === 0
+            ? 'No other member is reachable: they learn of it when this one is up again.'
+            : `Members that know it: ${told.join(', ')}.`;
+        terminal.print(
+          `This member has left the cluster and is stopping. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
+        );
+      }
+      done(exitCode.done);
+    });
+}
 
 /** `lockstep remove`: retires another member whose machine is lost. Its name is the confirmation. */
 export function addRemoveCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {
