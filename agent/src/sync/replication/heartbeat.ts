@@ -128,14 +128,9 @@ export class HeartbeatLoop {
     };
     const state = stateOf(report);
     for (const peer of only ? [only] : this.#peers.ready()) {
-      const id = ++this.#id;
-      const nowMs = clock.monotonicMs();
-      const asked = this.#unanswered.get(peer);
-      this.#unanswered.delete(peer);
-      this.#sent.set(id, { peer, atMs: nowMs });
-      const echo = asked && { id: asked.id, heldMs: nowMs - asked.atMs };
-      const beat = { id, wallMs: clock.wallMs(), echo };
       if (peer.link === undefined) continue;
+      const nowMs = clock.monotonicMs();
+      const beat = this.#beat(peer, nowMs);
       const told = this.#told.get(peer.link);
       if (told?.state === state && nowMs - told.atMs < heartbeatEveryMs) peer.link.send({ type: 'pulse', ...beat });
       else {
@@ -143,6 +138,16 @@ export class HeartbeatLoop {
         peer.link.send({ type: 'heartbeat', ...report, ...beat });
       }
     }
+  }
+
+  /** The number of the next heartbeat or pulse to a peer, and the answer to the peer's last one. */
+  #beat(peer: Peer, nowMs: number) {
+    const id = ++this.#id;
+    const asked = this.#unanswered.get(peer);
+    this.#unanswered.delete(peer);
+    this.#sent.set(id, { peer, atMs: nowMs });
+    const echo = asked && { id: asked.id, heldMs: nowMs - asked.atMs };
+    return { id, wallMs: this.#context.clock.wallMs(), echo };
   }
 
   /**
@@ -160,12 +165,15 @@ export class HeartbeatLoop {
     this.#checkClock(peer, wallMs, rttMs);
   }
 
-  /** Answers the first heartbeat of a session at once: the round trip is known from the beginning. */
+  /**
+   * Answers the first heartbeat of a session at once, so that the round trip is known from the beginning. By a pulse: what the greeting said,
+   * such as the progress of a short pull, holds until the next second.
+   */
   #answerFirst(peer: Peer): void {
     const { link } = peer;
     if (link === undefined || this.#answered.has(link)) return;
     this.#answered.add(link);
-    this.send(peer).catch(() => undefined);
+    link.send({ type: 'pulse', ...this.#beat(peer, this.#context.clock.monotonicMs()) });
   }
 
   #greet(member: MemberId): void {
