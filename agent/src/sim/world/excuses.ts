@@ -110,8 +110,9 @@ export class Excuses {
   }
 
   /**
-   * The values that a machine has after it was set back. One in its history alone counts if another member shows it, and neither that
-   * member nor the copy knows that it was deleted. The copy knows that also of an entry that its user removed, which no agent has seen.
+   * The values that a machine has after it was set back, unless a member knows that they were deleted: the user brought them back at
+   * another name, or as another version, and the copy has them from before the delete. One in its history alone counts if another member
+   * shows it. The copy also knows that an entry was deleted if its user removed it, which no agent has seen.
    *
    * An entry that its user had replaced or deleted before the copy was made counts only as a head, if the journal had it at its path: a
    * power cut brought it back, and the agent replaces it again [PC2]. That the user moved it away after the copy was made is undone.
@@ -131,15 +132,16 @@ export class Excuses {
       const row = machine.journal.disk(path);
       return row !== undefined && dotKey(row.dot) === dotKey(operation) && machine.volume.disk.at(path) === undefined;
     };
-    const here = valuesAmong([machine], wasRemoved, isBack);
+    const isDeleted = (path: string, operation: Dot): boolean =>
+      wasRemoved(path, operation) ||
+      remaining.some(({ journal }) => {
+        const isKnown = journal.operation(operation) !== undefined;
+        return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
+      });
+    const here = valuesAmong([machine], isDeleted, isBack);
     const elsewhere = valuesAmong(
       remaining.filter((other) => other !== machine),
-      (path, operation) =>
-        wasRemoved(path, operation) ||
-        remaining.some(({ journal }) => {
-          const isKnown = journal.operation(operation) !== undefined;
-          return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
-        }),
+      isDeleted,
     );
     return new Set([...valuesOn(machine)].filter((value) => here.has(value) || elsewhere.has(value)));
   }
