@@ -145,8 +145,6 @@ const rows = [
     [
       { name: 'unit', run: vitest('unit') },
       { name: 'sim', run: sim },
-      { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
-      { name: 'monitoring', run: monitoring, optional: true },
       { name: 'e2e', run: e2e, browser: true },
     ],
     [
@@ -155,6 +153,8 @@ const rows = [
         run: vitest('integration', { leaveOut: leftOutMounts }),
         programs: ['git', 'tar', 'sed', 'rsync'],
       },
+      { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
+      { name: 'monitoring', run: monitoring, optional: true },
     ],
   ],
   [[{ name: 'compose', run: compose, extra: true }]],
