@@ -113,7 +113,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       onFatal: workerEnded,
     });
     closing.push(() => folder.close());
-    const network = await openNetwork({ identity, clusterKey, listen: config.listen, log, buffers });
+    const { listen, compression } = config;
+    const network = await openNetwork({ identity, clusterKey, listen, log, buffers, compression });
     closing.push(() => network.close());
     const { known, addresses } = await KnownAddresses.open(join(state, 'addresses.json'), log);
     closing.push(() => known.flushed());

@@ -1,4 +1,5 @@
 export * from './address.ts';
+export * from './compression.ts';
 export * from './error-code.ts';
 export * from './ids.ts';
 export * from './limits.ts';

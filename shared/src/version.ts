@@ -16,11 +16,12 @@
  * v7 (0.1): `marks` in operations, and in their chain. A member of v6 would end the session that brings one.
  * v8 (0.1): have, and recipes and ranges in want. A member of v7 would end the session.
  * v9 (0.1): pulse; `echo` in heartbeats instead of replies. A member of v8 would end the session.
+ * v10 (0.1): compressed blocks. A member of v9 would end the session.
  */
-export const PROTOCOL_VERSION = 9;
+export const PROTOCOL_VERSION = 10;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 9;
+export const PROTOCOL_VERSION_MIN = 10;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).

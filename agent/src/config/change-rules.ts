@@ -98,6 +98,13 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     effect:
       'While this machine is off, the others show it in grey as away, and tell nobody. They still wait for it where all must have a file.',
   },
+  compression: {
+    title: 'Compression of contents',
+    group: 'limits',
+    takesEffect: 'restart',
+    effect:
+      'auto compresses for members behind a line slower than 25 MB/s, if a content shrinks; always costs processor time on faster lines too.',
+  },
   logLevel: {
     title: 'Level of the log',
     group: 'member',

@@ -1,4 +1,10 @@
-import { historyAgeMsMax, historyDiskShareMax, rescanIntervalMs, scrubIntervalMs } from '@lockstep/shared';
+import {
+  compressions,
+  historyAgeMsMax,
+  historyDiskShareMax,
+  rescanIntervalMs,
+  scrubIntervalMs,
+} from '@lockstep/shared';
 import { controlLevels } from '@lockstep/shared/api';
 import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { z } from 'zod';
@@ -228,6 +234,20 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: allowedRates,
     schema: rateRules,
     defaultText: 'none',
+  }),
+  define({
+    field: 'compression',
+    key: 'compression',
+    placeholder: 'WHEN',
+    list: false,
+    choices: compressions,
+    comment: [
+      'Whether contents are compressed on their way to other members: auto (for those behind a line of less than 25 MB/s, and what shrinks),',
+      'never, or always (whatever the line; what does not shrink is sent as it is).',
+    ],
+    allowed: 'auto, never or always',
+    schema: z.enum(compressions),
+    defaultText: 'auto',
   }),
   define({
     field: 'notifyWebhook',

@@ -1,4 +1,4 @@
-import type { HostPort } from '@lockstep/shared';
+import type { Compression, HostPort } from '@lockstep/shared';
 import type { ControlLevel } from '@lockstep/shared/api';
 import type { NoticeKind } from '@lockstep/shared/present';
 import type { z } from 'zod';
@@ -42,6 +42,8 @@ export interface Config {
   /** The limits for contents to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
   readonly receiveLimit: readonly RateRule[];
+  /** Which links to other members compress contents. */
+  readonly compression: Compression;
   /** The URL to which notices are posted; empty for none. */
   readonly notifyWebhook: string;
   /** The program that is run for notices, and its arguments; empty for none. */

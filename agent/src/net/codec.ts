@@ -15,7 +15,7 @@ import { encodeOperations } from './operation-encode.ts';
 /** The first byte of every message: the version of its layout. */
 export const formatVersion = 1;
 
-/** The numbers of the message types, sent in the second byte. A number is never reused. Two more are in `pieces.ts`. */
+/** The numbers of the message types, sent in the second byte. A number is never reused. Three more are in `pieces.ts` and `packed-block.ts`. */
 const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   hello: 1,
   subscribe: 2,
@@ -47,7 +47,7 @@ export const blockHeaderBytes = headerBytes + 6;
  * until they are sent. Throws `frame-too-large`.
  */
 export function encodeMessage(message: PeerMessage): [Buffer] | [Buffer, Uint8Array] {
-  const first = message.type === 'block' ? blockHeader(message) : packBody(bodyOf(message), headerBytes);
+  const first = message.type === 'block' ? blockHeader(message.id) : packBody(bodyOf(message), headerBytes);
   const bytes = message.type === 'block' ? message.bytes : undefined;
   const length = first.length + (bytes?.length ?? 0);
   if (length > frameBytesMax) {
@@ -64,7 +64,8 @@ function bodyOf(message: Exclude<PeerMessage, BlockMessage>): unknown {
   return fields;
 }
 
-function blockHeader({ id }: BlockMessage): Buffer {
+/** The header of a block, without format and type. */
+export function blockHeader(id: number): Buffer {
   const header = Buffer.allocUnsafe(blockHeaderBytes);
   header.writeUIntBE(id, headerBytes, 6);
   return header;

@@ -1,6 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import {
+  type BlockMessage,
   type BulkLane,
+  type Compression,
   frameBytesMax,
   LockstepError,
   laneOf,
@@ -9,6 +11,7 @@ import {
   type PeerMessage,
 } from '@lockstep/shared';
 import type { RawData, WebSocket } from 'ws';
+import { CompressionRule } from '../core/traffic/compression.ts';
 import { arrivalBytes } from '../core/traffic/send-window.ts';
 import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { Log } from '../sync/ports/log.ts';
@@ -17,7 +20,8 @@ import { closeCodes, closeReason, printable } from './close-code.ts';
 import { decodeMessage, encodeMessage } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 import { readFrames } from './frame-reader.ts';
-import { Assembly, decodeArrived, lengthOf, sessionKindOf } from './pieces.ts';
+import { isPacked, packBlock, unpackBlock } from './packed-block.ts';
+import { Assembly, decodeArrived, type Frames, lengthOf, sessionKindOf } from './pieces.ts';
 import { ReadDelay } from './read-delay.ts';
 import { SendQueue } from './send-queue.ts';
 
@@ -30,6 +34,7 @@ interface LinkOptions {
   readonly log: Log;
   /** The memory for blocks. */
   readonly buffers: BlockBuffers;
+  readonly compression: Compression;
 }
 
 /** A session over an authenticated WebSocket. */
@@ -44,6 +49,7 @@ export class SocketLink implements Link {
   readonly #readDelay = new ReadDelay();
   readonly #buffers: BlockBuffers;
   readonly #assembly: Assembly;
+  readonly #compression: CompressionRule;
   /** Bytes of bulk messages that have arrived, and that were reported. */
   #arrivedBytes = 0;
   #reportedBytes = 0;
@@ -57,13 +63,15 @@ export class SocketLink implements Link {
   #socketError = '';
   #brokeProtocol = false;
 
-  constructor({ socket, tls, peer, dialled, remote, log, buffers }: LinkOptions) {
+  constructor({ socket, tls, peer, dialled, remote, log, buffers, compression }: LinkOptions) {
     this.#socket = socket;
     this.#tls = tls;
     this.#queue = new SendQueue(socket, tls);
     this.#log = log;
     this.#buffers = buffers;
     this.#assembly = new Assembly(buffers);
+    // Both ends have the same address only on one machine.
+    this.#compression = new CompressionRule(compression, tls.remoteAddress === tls.localAddress);
     this.peer = peer;
     this.dialled = dialled;
     this.remote = remote;
@@ -84,8 +92,31 @@ export class SocketLink implements Link {
   /** Sends a message. Its byte arrays are not copied. The memory of a block is given back when it is sent. */
   send(message: PeerMessage): void {
     if (this.#endReason !== undefined) return;
+    const isTried =
+      message.type === 'block' && this.#compression.wants(message.bytes.length, this.#queue.bytesPerSecond);
+    if (isTried) void this.#pack(message);
+    else this.#queueWhole(message);
+  }
+
+  #queueWhole(message: PeerMessage): void {
     const sent = message.type === 'block' ? () => this.#buffers.giveBack(message.bytes) : undefined;
     this.#queue.send(encodeMessage(message), laneOf(message.type), sent);
+  }
+
+  /** Sends a block, compressed if it becomes smaller. Other blocks may overtake it. */
+  async #pack(message: BlockMessage): Promise<void> {
+    const release = this.#queue.reserve(message.bytes.length);
+    let frames: Frames | undefined;
+    try {
+      frames = await packBlock(message, this.#compression);
+    } catch (error) {
+      this.#log.error({ peer: this.peer, error: String(error) }, 'compressing a block failed');
+    }
+    if (this.#endReason !== undefined) return;
+    release();
+    if (frames === undefined) return this.#queueWhole(message);
+    this.#buffers.giveBack(message.bytes);
+    this.#queue.send(frames, 'blocks');
   }
 
   receivedBytes(): number {
@@ -158,9 +189,22 @@ export class SocketLink implements Link {
       this.#failOn(error);
       return;
     }
-    if (message === undefined) return;
+    if (message !== undefined) this.#deliver(message);
+  }
+
+  #deliver(message: PeerMessage): void {
     if (this.#receiver === undefined) this.#early.push(message);
     else this.#receiver.message(message);
+  }
+
+  /** Delivers a compressed block when it is unpacked. Other messages may overtake it. */
+  async #unpack(frames: readonly Buffer[]): Promise<void> {
+    try {
+      const block = await unpackBlock(frames);
+      if (this.#endReason === undefined) this.#deliver(block);
+    } catch (error) {
+      if (this.#endReason === undefined) this.#failOn(error);
+    }
   }
 
   /** The message in the frames; undefined if it is not complete yet, or was for the queue. */
@@ -175,6 +219,11 @@ export class SocketLink implements Link {
     if (kind === 'piece') this.#noteArrival(data, readDelayMs);
     const frames = kind === 'piece' ? this.#assembly.add(data) : data;
     if (frames === undefined) return undefined;
+    if (isPacked(frames)) {
+      if (kind === undefined) this.#noteArrival(data, readDelayMs);
+      void this.#unpack(frames);
+      return undefined;
+    }
     const message = decodeMessage(frames);
     if (kind === undefined && laneOf(message.type) !== 'signals') this.#noteArrival(data, readDelayMs);
     if (message.type === 'hello' && memberOf(message.origin) !== this.peer) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
 import {
+  type Compression,
   handshakeTimeoutMs as defaultHandshakeTimeoutMs,
   type ErrorCode,
   formatHostPort,
@@ -31,6 +32,8 @@ export interface NetworkOptions {
   readonly log: Log;
   /** The memory for blocks; by default the network's own. */
   readonly buffers?: BlockBuffers | undefined;
+  /** Which links compress blocks; by default those that are slow. */
+  readonly compression?: Compression | undefined;
   /** The protocol versions to speak; by default those of this software. */
   readonly protocol?: ProtocolRange | undefined;
   readonly handshakeTimeoutMs?: number | undefined;
@@ -171,7 +174,8 @@ class SocketNetwork implements OpenNetwork {
 
   #addLink(session: OpenedSession, dialled: boolean, remote: string): SocketLink {
     const { socket, peer } = session;
-    const link = new SocketLink({ ...session, dialled, remote, log: this.#options.log, buffers: this.#buffers });
+    const { log, compression = 'auto' } = this.#options;
+    const link = new SocketLink({ ...session, dialled, remote, log, buffers: this.#buffers, compression });
     const closed = new Promise<void>((resolve) => {
       socket.once('close', () => {
         this.#links.delete(link);

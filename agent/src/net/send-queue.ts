@@ -49,6 +49,19 @@ export class SendQueue {
     if (lane === 'operations') this.#release();
   }
 
+  /** The rate of the link, in bytes per second; undefined while it is not known. */
+  get bytesPerSecond(): number | undefined {
+    return this.#window.bytesPerSecond;
+  }
+
+  /** Counts bytes of a block that is being compressed as waiting. Returns what ends that; it must not be called after `end`. */
+  reserve(bytes: number): () => void {
+    this.#waitingBytes.blocks += bytes;
+    return () => {
+      this.#waitingBytes.blocks -= bytes;
+    };
+  }
+
   /** Reports to the other side what has arrived here. It leaves before the message is processed, which may take longer than its way. */
   report(arrived: Arrived): void {
     this.#release();

@@ -64,8 +64,8 @@ export function firstOf(links: readonly Link[]): Promise<Link> {
 }
 
 /** A session between two networks. */
-export async function openPair() {
-  const a = await openTestNetwork(ant);
+export async function openPair(options: Partial<NetworkOptions> = {}) {
+  const a = await openTestNetwork(ant, options);
   const b = await openTestNetwork(bee);
   const dialled = await a.network.dial(b.address);
   return { a, b, dialled, accepted: await firstOf(b.links) };

@@ -90,6 +90,11 @@ export class SendWindow {
     return this.#windowBytes;
   }
 
+  /** The rate of the link, in bytes per second; undefined until the window was full. */
+  get bytesPerSecond(): number | undefined {
+    return this.#bytesPerMs === undefined ? undefined : 1_000 * this.#bytesPerMs;
+  }
+
   /** The bytes sent of which no arrival was reported. Up to `arrivalBytes` of them may have arrived. */
   get onTheWayBytes(): number {
     return this.#sentBytes - this.#arrivedBytes;
