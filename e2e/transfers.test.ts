@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, rename, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './test.ts';
@@ -120,6 +120,10 @@ test.describe('two members', () => {
     });
     cluster.shapes('ant', { bytesPerSecond: Number.POSITIVE_INFINITY });
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    // Its bytes are in the folder: a copy is not sent.
+    await copyFile(join(bee.folder, 'film.mkv'), `${bee.folder}-film`);
+    await rename(`${bee.folder}-film`, join(bee.folder, 'copy.mkv'));
+    await expect(totals).toContainText(/Not sent, as it was here[\d.]+ MBsince ant started/);
     expect(complaints).toEqual([]);
   });
 });

@@ -54,7 +54,7 @@ test('[MB11] [API7] a transfer waits while the member is paused, with that as th
   await writeFile(ant.path('large'), randomBytes(40_000_000));
   await vi.waitFor(async () => {
     const { transfers } = transfersSchema.parse(await bee.get('/transfers'));
-    expect(transfers).toMatchObject([{ path: 'large', fromName: 'ant', size: 40_000_000 }]);
+    expect(transfers).toMatchObject([{ path: 'large', sources: [{ name: 'ant' }], size: 40_000_000 }]);
     expect(transfers[0]?.done).toBeGreaterThan(0);
   }, patience);
   await lockstep(['pause', bee.folder]);

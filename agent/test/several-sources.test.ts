@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { appendFile, readdir, readFile } from 'node:fs/promises';
+import { transfersSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
@@ -27,7 +28,7 @@ test('[CT21] a new large file leaves a slow origin about once, and its peers get
   for (const member of cluster.members) expect(await readdir(member.state('staging'))).toEqual([]);
 });
 
-test('[CT22] sources that are killed and that stall in the middle of a large file are replaced, and nothing comes twice', async () => {
+test('[CT22] [API7] sources that are killed and that stall in the middle of a large file are replaced, and nothing comes twice', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
   const bytes = randomBytes(96 * mebibyte);
   await cluster.member('ant').put('film', bytes);
@@ -42,8 +43,10 @@ test('[CT22] sources that are killed and that stall in the middle of a large fil
   await untilHere(16);
   const names = cluster.members.filter((member) => member !== dog).map((member) => member.name);
   const from = await Promise.all(names.map((name) => sentMebibytes(cluster.member(name))));
-  // All three send.
+  // All three send, and are named.
   for (const mebibytes of from) expect(mebibytes).toBeGreaterThan(1);
+  const { transfers } = transfersSchema.parse(await dog.get('/transfers'));
+  expect(transfers[0]?.sources.map(({ name }) => name).sort()).toEqual(names);
   await cluster.member('bee').kill();
   await untilHere(32);
   cluster.member('cat').signal('SIGSTOP');

@@ -166,7 +166,7 @@ const snapshotCounters: readonly {
   },
   {
     name: 'lockstep_reused_bytes_total',
-    help: 'Bytes of the files written here for other members that were in the folder already, or are zeros, since the agent started.',
+    help: 'Bytes of the files written here for other members that were not sent, as this machine had them, or they are zeros, since the agent started.',
     read: (snapshot) => snapshot.bytesReused,
   },
   {

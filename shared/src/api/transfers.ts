@@ -5,15 +5,20 @@ import { progressSchema } from './members.ts';
 /** One file whose content is on its way to the asked member. */
 export const transferSchema = z.object({
   path: z.string(),
-  from: z
-    .string()
-    .nullable()
-    .describe(
-      'Id of the member that it comes from, of a large one that its last block came from; null during the search for one.',
-    ),
-  fromName: z.string().nullable(),
+  sources: list(
+    z.object({
+      member: z.string(),
+      name: z.string(),
+      bytesPerSecond: z.number().min(0).describe('Over the last seconds.'),
+    }),
+  ).describe(
+    'The members that it comes from, the fastest first; while nothing comes, the one that was asked last; empty during the search for one.',
+  ),
   size: countSchema,
-  done: countSchema.describe('Bytes that have arrived and are verified.'),
+  done: countSchema.describe('Bytes that are here and verified.'),
+  reused: countSchema.describe(
+    'Of those the ones that this machine had already, or that are zeros: they were not sent.',
+  ),
   bytesPerSecond: z.number().min(0).describe('Over the last seconds.'),
   secondsLeft: z.number().min(0).nullable().describe('At that rate; null while no bytes arrive.'),
   startedAt: momentSchema,
@@ -64,6 +69,9 @@ export const resyncSchema = z.object({
 export const transfersSchema = z
   .object({
     arriving: trafficTotalSchema.describe('Into this member.'),
+    reused: countSchema.describe(
+      'Bytes of files written here since the agent started that were not sent: this machine had them, or they are zeros.',
+    ),
     leaving: trafficTotalSchema.describe('Into the other members that are heard, and what of it leaves here.'),
     limits: list(limitSchema).describe('The limits because of which contents wait now.'),
     transfers: list(transferSchema).describe(

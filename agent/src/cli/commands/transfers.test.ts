@@ -6,6 +6,7 @@ const nothing = { left: 0, bytesPerSecond: 0, secondsLeft: null };
 
 const idle: Transfers = {
   arriving: nothing,
+  reused: 0,
   leaving: nothing,
   limits: [],
   transfers: [],
@@ -18,10 +19,10 @@ const idle: Transfers = {
 
 const film: Transfers['transfers'][number] = {
   path: 'films/one.mkv',
-  from: 'b',
-  fromName: 'bee',
+  sources: [{ member: 'b', name: 'bee', bytesPerSecond: 1e6 }],
   size: 60e6,
   done: 15e6,
+  reused: 0,
   bytesPerSecond: 1e6,
   secondsLeft: 45,
   startedAt: 0,
@@ -57,9 +58,7 @@ test('a file that stands still says why, and what leaves is another list', () =>
     ...idle,
     arriving: { left: 60e6, bytesPerSecond: 0, secondsLeft: null },
     leaving: { left: 10, bytesPerSecond: 0, secondsLeft: null },
-    transfers: [
-      { ...film, done: 0, from: null, fromName: null, bytesPerSecond: 0, waitsFor: 'Searching for a member.' },
-    ],
+    transfers: [{ ...film, done: 0, sources: [], bytesPerSecond: 0, waitsFor: 'Searching for a member.' }],
     departures: [{ path: 'a\nb', to: 'c', toName: 'cat', size: 0, sent: 12, bytesPerSecond: 0, startedAt: 0 }],
     pending: 3,
     pendingPaths: [{ path: 'next', reason: 'It waits for its turn.' }],
@@ -69,6 +68,14 @@ test('a file that stands still says why, and what leaves is another list', () =>
   expect(lines).toContain('Leaving: 10 B to go at 0 B/s.');
   expect(lines.some((line) => line.startsWith('a\\nb  cat     ████████████████████  100 %'))).toBe(true);
   expect(lines.at(-1)).toBe('Waiting: 2 paths. The first is next: It waits for its turn.');
+});
+
+test('[CL23] all members that a file comes from are named, and what did not have to be sent', () => {
+  const sources = ['bee', 'cat', 'dog', 'elk'].map((name) => ({ member: name, name, bytesPerSecond: 1e6 }));
+  const answer = { ...idle, reused: 4e6, transfers: [{ ...film, sources }] };
+  const lines = formatTransfers(answer).split('\n');
+  expect(lines[2]).toMatch(/^films\/one\.mkv {2}bee, cat, dog \+1 {2}/);
+  expect(lines.at(-1)).toBe('Not sent since the start, as this machine had it: 4 MB.');
 });
 
 test('a long list names the number of the others', () => {

@@ -13,6 +13,8 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 const refreshMs = 500;
 /** The files of one list that are shown: more do not fit on a screen. */
 const filesShown = 10;
+/** The members that a file comes from. */
+const sourcesShown = 3;
 const barColumns = 20;
 
 const columns = [
@@ -38,8 +40,10 @@ function formatLine(path: string, member: string, done: number, size: number, by
   return [printable(path), member, bar(done, size), `${share} %`, formatBytes(size), rate, left];
 }
 
-function arrivingLine({ path, fromName, done, size, bytesPerSecond }: Transfer): string[] {
-  return formatLine(path, fromName === null ? '-' : printable(fromName), done, size, bytesPerSecond);
+function arrivingLine({ path, sources, done, size, bytesPerSecond }: Transfer): string[] {
+  const names = sources.slice(0, sourcesShown).map(({ name }) => printable(name));
+  const more = sources.length > sourcesShown ? ` +${sources.length - sourcesShown}` : '';
+  return formatLine(path, names.length === 0 ? '-' : names.join(', ') + more, done, size, bytesPerSecond);
 }
 
 function leavingLine({ path, toName, sent, size, bytesPerSecond }: Departure): string[] {
@@ -65,7 +69,7 @@ export function isMoving({ arriving, leaving, transfers, departures }: Transfers
 
 /** `lockstep transfers` as text. */
 export function formatTransfers(answer: Transfers): string {
-  const { arriving, leaving, limits, transfers, departures, pending, pendingPaths } = answer;
+  const { arriving, reused, leaving, limits, transfers, departures, pending, pendingPaths } = answer;
   const lines: string[] = [];
   if (arriving.left > 0 || transfers.length > 0) {
     lines.push(formatTotal('Arriving', arriving), ...formatList(transfers.map(arrivingLine)));
@@ -81,7 +85,9 @@ export function formatTransfers(answer: Transfers): string {
     const count = formatItems(pending - transfers.length, 'path');
     lines.push(`Waiting: ${count}. The first is ${printable(waiting.path)}: ${printable(waiting.reason)}`);
   }
-  return lines.length === 0 ? 'Nothing is on its way.' : lines.join('\n');
+  if (lines.length === 0) lines.push('Nothing is on its way.');
+  if (reused > 0) lines.push(`Not sent since the start, as this machine had it: ${formatBytes(reused)}.`);
+  return lines.join('\n');
 }
 
 /** `lockstep transfers`: the contents on their way to and from this member; on a terminal until nothing is. */

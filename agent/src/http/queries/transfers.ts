@@ -24,6 +24,7 @@ export function readTransfers(engine: Engine): Transfers {
   const nowMs = clock.monotonicMs();
   return {
     arriving: arriving(engine),
+    reused: engine.totals.bytesReused,
     leaving: leaving(engine),
     limits: delayingLimits(engine),
     transfers: progress
@@ -53,19 +54,23 @@ export function readThroughput({ context: { clock }, throughput }: Engine): Thro
 }
 
 function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: number): Transfer {
-  const { path, source, size, doneBytes, bytesPerSecond, startedMs } = transfer;
-  const fromName = source === undefined ? null : engine.peers.nameOf(source);
+  const { path, source, rates, size, doneBytes, reusedBytes, bytesPerSecond, startedMs } = transfer;
+  const asked = source === undefined ? [] : [{ member: source, bytesPerSecond: 0 }];
+  const sources = (rates.length > 0 ? rates : asked).map((rate) => ({
+    ...rate,
+    name: engine.peers.nameOf(rate.member),
+  }));
   const done = Math.min(size, doneBytes);
   return {
     path,
-    from: source ?? null,
-    fromName,
+    sources,
     size,
     done,
+    reused: Math.min(done, reusedBytes),
     bytesPerSecond,
     secondsLeft: bytesPerSecond > 0 ? (size - done) / bytesPerSecond : null,
     startedAt: engine.context.clock.wallMs() - (nowMs - startedMs),
-    waitsFor: waitSentence(transfer, fromName, nowMs),
+    waitsFor: waitSentence(transfer, sources[0]?.name ?? null, nowMs),
   };
 }
 

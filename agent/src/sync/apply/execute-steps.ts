@@ -81,6 +81,8 @@ export class StepExecutor {
         inbox.delete(action.content);
         if (action.source.from === 'staged') taken.add(action.content);
         else this.#transfers.drop(action.content);
+        if (action.source.from === 'file' || action.source.from === 'history')
+          this.#context.facts.reused.publish(action.size);
       }
       if (action.do === 'mkdir') this.#context.facts.unscanned.publish(action.path);
       // A directory that was just moved here now matches its row, so that no detection would find it and request a scan.

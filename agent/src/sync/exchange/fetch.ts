@@ -1,6 +1,6 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { smallFetchBytesMax } from '@lockstep/shared';
-import type { RateMeter } from '../../core/traffic/rate-meter.ts';
+import type { ArrivalRate, Arrivals } from '../../core/traffic/arrivals.ts';
 import type { Peer } from '../members/peer.ts';
 import type { LackingMember } from '../state/missing-contents.ts';
 import type { BlockTodo } from './block-todo.ts';
@@ -52,9 +52,8 @@ export interface Fetch {
   staged: number;
   /** What an earlier fetch left is looked for: no block is requested yet. */
   isLooking: boolean;
-  /** Rate of the staged bytes that came from others, and the bytes that were here already. */
-  readonly meter: RateMeter;
-  reusedBytes: number;
+  /** The staged bytes. */
+  readonly arrivals: Arrivals;
   /** Its version was superseded while blocks were copied. */
   isUnneeded: boolean;
   /** Why it cannot be staged, once that has failed. */
@@ -68,8 +67,12 @@ export interface Fetch {
 export interface TransferProgress {
   readonly path: string;
   readonly source: MemberId | undefined;
+  /** The members that sent some of it in the last seconds, the fastest first. */
+  readonly rates: readonly ArrivalRate[];
   readonly size: number;
   readonly doneBytes: number;
+  /** Of those the ones that were on this machine already, in another content, or are zeros. */
+  readonly reusedBytes: number;
   readonly bytesPerSecond: number;
   readonly startedMs: number;
   /** Time of the last progress. */
@@ -80,9 +83,4 @@ export interface TransferProgress {
   readonly isLimited: boolean;
   /** A block could not be written: the disk is full. */
   readonly isFull: boolean;
-}
-
-/** The bytes of a content that are staged. */
-export function doneBytes({ meter, reusedBytes }: Fetch): number {
-  return meter.total + reusedBytes;
 }

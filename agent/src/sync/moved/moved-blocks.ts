@@ -3,7 +3,7 @@ import { blockBytes } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import { fetchedBytes, longestFetched, type Part, partsOf } from '../../core/chunks/assembly.ts';
 import { type Chunk, chunksOf } from '../../core/chunks/recipe.ts';
-import type { RateMeter } from '../../core/traffic/rate-meter.ts';
+import type { Arrivals } from '../../core/traffic/arrivals.ts';
 import type { BlockCopy } from '../ports/folder.ts';
 import type { Piece } from '../ports/pieces.ts';
 import type { Context } from '../state/context.ts';
@@ -38,10 +38,9 @@ export interface JoinedFetch {
   readonly content: ContentId;
   readonly size: number;
   readonly todo: { again(index: number): void };
-  readonly meter: RateMeter;
+  readonly arrivals: Arrivals;
   readonly isUnneeded: boolean;
   staged: number;
-  reusedBytes: number;
   failure: 'disk-full' | 'lost' | undefined;
 }
 
@@ -158,7 +157,7 @@ export class Joiner {
       if (place < 0 || place + length > size) return [];
       return [{ index, from: { path, pieces: [{ offset: place, length }] } }];
     });
-    const joined = await this.#stage(copies, new Map());
+    const joined = await this.#stage(copies);
     // The blocks that follow an insertion need no recipes.
     if (joined.size > 0) [this.#useless, this.#together] = [0, 1];
     return joined;
@@ -181,7 +180,7 @@ export class Joiner {
         fetched.set(block.index, bytes);
       }),
     );
-    const joined = await this.#stage(copies, fetched);
+    const joined = await this.#stage(copies, { from: source, bytes: fetched });
     this.#giveUp(copies.flatMap(({ index }) => (joined.has(index) ? [] : index)));
     this.#useless = joined.size > 0 ? 0 : this.#useless + 1;
     this.#skipped = joined.size > 0 ? 0 : Math.min(skippedMax, 2 ** this.#useless);
@@ -268,19 +267,22 @@ export class Joiner {
     });
   }
 
-  /** Stages blocks, and returns the indices of those whose bytes were right. `fetched`: how many bytes of a block came from the source. */
-  async #stage(copies: readonly BlockCopy[], fetched: ReadonlyMap<number, number>): Promise<ReadonlySet<number>> {
+  /** Stages blocks, and returns the indices of those whose bytes were right. `fetched`: how many bytes of each came from a member. */
+  async #stage(
+    copies: readonly BlockCopy[],
+    fetched?: { readonly from: PieceSource; readonly bytes: ReadonlyMap<number, number> },
+  ): Promise<ReadonlySet<number>> {
     if (copies.length === 0) return new Set();
     const { folder, facts, clock } = this.#context;
     const { content, size, operation } = this.#fetch;
     const { result, added } = await folder.stageCopies({ content, blocks: operation.blocks, size, copies });
     if (result !== 'ok') this.#fetch.failure = result;
     for (const index of added) {
-      const cameBytes = fetched.get(index) ?? 0;
+      const cameBytes = fetched?.bytes.get(index) ?? 0;
       const reusedBytes = blockRange(size, index).length - cameBytes;
       this.#fetch.staged++;
-      this.#fetch.reusedBytes += reusedBytes;
-      this.#fetch.meter.add(cameBytes, clock.monotonicMs());
+      this.#fetch.arrivals.reuse(reusedBytes);
+      if (fetched !== undefined) this.#fetch.arrivals.came(cameBytes, fetched.from.id, clock.monotonicMs());
       facts.reused.publish(reusedBytes);
     }
     this.#calls.proceed();

@@ -29,7 +29,7 @@ export class Facts {
   readonly damaged = new Signal();
   /** The searches for the contents of these paths have ended. */
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
-  /** So many bytes of a content that is fetched were in the folder already, or are zeros. */
+  /** So many bytes of a content that was needed were on this machine already, or are zeros. */
   readonly reused = new Signal<number>();
   /** A losing sibling was written as a conflict copy. */
   readonly copied = new Signal();

@@ -1,19 +1,12 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { dotKey, fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
-import { RateMeter } from '../../core/traffic/rate-meter.ts';
+import { Arrivals } from '../../core/traffic/arrivals.ts';
 import { countBeyond } from '../../core/version.ts';
 import { BlockExchange } from '../exchange/block-exchange.ts';
 import type { BlockRequest } from '../exchange/block-requests.ts';
 import { BlockTodo } from '../exchange/block-todo.ts';
-import {
-  doneBytes,
-  type Fetch,
-  type FetchOutcome,
-  type FetchSize,
-  fetchSize,
-  type TransferProgress,
-} from '../exchange/fetch.ts';
+import { type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from '../exchange/fetch.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import { Joiner } from '../moved/moved-blocks.ts';
@@ -81,10 +74,12 @@ export class ContentFetcher {
       path: fetch.operation.path,
       source: fetch.source?.id,
       size: fetch.size,
-      doneBytes: doneBytes(fetch),
-      bytesPerSecond: fetch.meter.pace(nowMs, fetch.startedMs),
+      doneBytes: fetch.arrivals.done,
+      reusedBytes: fetch.arrivals.reused,
+      rates: fetch.arrivals.rates(nowMs),
+      bytesPerSecond: fetch.arrivals.pace(nowMs, fetch.startedMs),
       startedMs: fetch.startedMs,
-      progressMs: fetch.meter.lastMs,
+      progressMs: fetch.arrivals.lastMs,
       isAsked: asked.has(fetch),
       isLimited: this.exchange.isLimited(fetch),
       isFull: fetch.failure === 'disk-full',
@@ -97,7 +92,7 @@ export class ContentFetcher {
     let bytes = 0;
     for (const [content, size] of [...this.#staged, ...this.#partial]) if (isWanted(journal, content)) bytes += size;
     for (const fetch of this.#fetches.values()) {
-      const done = doneBytes(fetch);
+      const { done } = fetch.arrivals;
       if (done > 0 && isWanted(journal, fetch.content)) bytes += done;
     }
     return bytes;
@@ -158,8 +153,7 @@ export class ContentFetcher {
       todo: new BlockTodo(blockCount(size), fetchSize(size) === 'large' ? this.exchange.shareOf(operation) : undefined),
       staging: 0,
       staged: 0,
-      meter: new RateMeter(),
-      reusedBytes: 0,
+      arrivals: new Arrivals(),
       isUnneeded: false,
       isLooking: this.#partial.has(content),
       failure: undefined,
@@ -193,7 +187,7 @@ export class ContentFetcher {
       } else {
         fetch.staged++;
         this.exchange.announce(fetch, [index]);
-        fetch.meter.add(length, this.#context.clock.monotonicMs());
+        fetch.arrivals.came(length, peer.id, this.#context.clock.monotonicMs());
         if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
       }
     } catch (error) {
@@ -248,7 +242,7 @@ export class ContentFetcher {
     for (const { operation } of fetch.waiting) this.#fetching.delete(keyOf(operation));
     if (outcome === 'ok') this.#staged.set(fetch.content, fetch.size);
     // A fetch that finds a source later goes on with these blocks.
-    else if (outcome === 'missing' && fetch.staged > 0) this.#partial.set(fetch.content, doneBytes(fetch));
+    else if (outcome === 'missing' && fetch.staged > 0) this.#partial.set(fetch.content, fetch.arrivals.done);
     else this.#unstage(fetch.content);
     this.exchange.ended(fetch.content);
     this.#note(fetch, outcome);

@@ -107,7 +107,7 @@ export async function stageCopies(
     for (const { index } of some) if (!isThere.has(index)) fetch.todo.again(index);
     fetch.staged += added.length;
     const bytes = bytesOf(fetch, added);
-    fetch.reusedBytes += bytes;
+    fetch.arrivals.reuse(bytes);
     facts.reused.publish(bytes);
     if (result !== 'ok') fetch.failure = result;
     proceed();
@@ -121,7 +121,7 @@ export async function resume({ folder }: Context, fetch: Fetch): Promise<Readonl
   const left = await folder.stagedBlocks({ content, blocks: operation.blocks, size });
   fetch.todo.skip(left);
   fetch.staged = left.length;
-  fetch.reusedBytes = bytesOf(fetch, left);
+  fetch.arrivals.resume(bytesOf(fetch, left));
   return new Set(left);
 }
 

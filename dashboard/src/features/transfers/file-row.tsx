@@ -1,30 +1,36 @@
-import { rateText, shareText, timeLeftText } from '@lockstep/shared/present';
+import { formatBytes, rateText, shareText, timeLeftText } from '@lockstep/shared/present';
 import { Anchor } from '@mantine/core';
+import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { memberLink, pathLink } from '../../parts/links.ts';
 import classes from './transfers.module.css';
 
-/** The other end of a transfer: `from bee`, `to cat`. */
+/** A member at the other end of a transfer. */
 interface OtherEnd {
-  readonly word: 'from' | 'to';
   readonly member: string;
   readonly name: string;
+  readonly bytesPerSecond: number;
 }
 
 /** A file on its way, with its progress, and its rate or the reason why nothing of it moves. */
 export function FileRow({
   path,
-  end,
+  word,
+  ends,
   done,
   size,
+  reused,
   bytesPerSecond,
   secondsLeft,
   reason,
 }: {
   readonly path: string;
-  readonly end: OtherEnd | undefined;
+  readonly word: 'from' | 'to';
+  readonly ends: readonly OtherEnd[];
   readonly done: number;
   readonly size: number;
+  /** Bytes that were here already. */
+  readonly reused: number;
   readonly bytesPerSecond: number;
   readonly secondsLeft: number | null;
   readonly reason: string | null;
@@ -36,12 +42,9 @@ export function FileRow({
         <Anchor component={Link} href={pathLink(path)} c="inherit" underline="hover" className={classes.path}>
           {path}
         </Anchor>
-        {end !== undefined && (
+        {ends.length > 0 && (
           <span className={classes.quiet}>
-            {end.word}{' '}
-            <Anchor component={Link} href={memberLink(end.member)} c="inherit" underline="always">
-              {end.name}
-            </Anchor>
+            {word} <Ends ends={ends} />
           </span>
         )}
       </div>
@@ -54,9 +57,23 @@ export function FileRow({
               {[rateText(bytesPerSecond), timeLeftText(secondsLeft)].filter(Boolean).join(', ')}
             </span>
           )}
+          {reused > 0 && <span className={classes.quiet}>{formatBytes(reused)} of it was here already</span>}
         </span>
         {reason !== null && <span className={classes.reason}>{reason}</span>}
       </div>
     </li>
   );
+}
+
+/** The members by name; with the rate of each if there are several. */
+function Ends({ ends }: { readonly ends: readonly OtherEnd[] }) {
+  return ends.map(({ member, name, bytesPerSecond }, index) => (
+    <Fragment key={member}>
+      {index > 0 && ', '}
+      <Anchor component={Link} href={memberLink(member)} c="inherit" underline="always">
+        {name}
+      </Anchor>
+      {ends.length > 1 && ` ${rateText(bytesPerSecond)}`}
+    </Fragment>
+  ));
 }

@@ -3,13 +3,22 @@ import { formatBytes, limitSentence, rateText, timeLeftText } from '@lockstep/sh
 import { Paper, Text } from '@mantine/core';
 import classes from './transfers.module.css';
 
-/** The sums in both directions: bytes that are missing, rate, and time until nothing is missing. */
+/** The sums in both directions: bytes that are missing, rate, and time until nothing is missing; and what did not have to be sent. */
 export function TrafficTotals({ report, name }: { readonly report: Transfers; readonly name: string }) {
   return (
     <Paper withBorder component="section" aria-label="Totals">
       <dl className={classes.totals}>
         <Total title={`Still to come to ${name}`} total={report.arriving} />
         <Total title="Still to come to the others" total={report.leaving} from={name} />
+        {report.reused > 0 && (
+          <div>
+            <dt>Not sent, as it was here</dt>
+            <dd>
+              <span className={classes.sum}>{formatBytes(report.reused)}</span>
+              <span className={classes.quiet}>since {name} started</span>
+            </dd>
+          </div>
+        )}
       </dl>
       {report.limits.map((limit) => {
         const sentence = limitSentence(limit, [limit]);

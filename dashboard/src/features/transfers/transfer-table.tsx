@@ -12,13 +12,8 @@ export function TransferTable({ transfers, name }: { readonly transfers: readonl
         {formatItems(transfers.length, 'file')} on the way to {name}
       </Title>
       <ul className={classes.list}>
-        {transfers.map(({ from, fromName, waitsFor, ...transfer }) => (
-          <FileRow
-            key={transfer.path}
-            {...transfer}
-            end={from === null ? undefined : { word: 'from', member: from, name: fromName ?? from.slice(0, 8) }}
-            reason={waitsFor}
-          />
+        {transfers.map(({ sources, waitsFor, ...transfer }) => (
+          <FileRow key={transfer.path} {...transfer} word="from" ends={sources} reason={waitsFor} />
         ))}
       </ul>
     </Paper>
@@ -47,7 +42,9 @@ export function DepartureTable({
             done={sent}
             bytesPerSecond={bytesPerSecond}
             secondsLeft={null}
-            end={{ word: 'to', member: to, name: toName }}
+            reused={0}
+            word="to"
+            ends={[{ member: to, name: toName, bytesPerSecond }]}
             reason={null}
           />
         ))}

@@ -25,7 +25,7 @@ export function Transfers() {
 
 function Report({ report }: { readonly report: TransferReport }) {
   const { member, files, directories, paused } = useStatus();
-  const { arriving, leaving, transfers, departures, pending, pendingPaths, traffic, resyncs } = report;
+  const { arriving, reused, leaving, transfers, departures, pending, pendingPaths, traffic, resyncs } = report;
   const isMoving = arriving.left > 0 || leaving.left > 0 || departures.length > 0;
   const isQuiet = !isMoving && transfers.length === 0 && pending === 0 && resyncs.length === 0;
   return (
@@ -37,7 +37,7 @@ function Report({ report }: { readonly report: TransferReport }) {
             : `${files === 0 ? `${member.name} knows of no file yet` : `${member.name} has all ${formatItems(files, 'file')} that it knows of`}. Arriving files are listed here with their rate and remaining time.`}
         </Empty>
       )}
-      {isMoving && <TrafficTotals report={report} name={member.name} />}
+      {(isMoving || reused > 0) && <TrafficTotals report={report} name={member.name} />}
       {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}
       {transfers.length > 0 && <TransferTable transfers={transfers} name={member.name} />}
       {pending > transfers.length && (
