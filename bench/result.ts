@@ -1,14 +1,26 @@
-/** The result of one workload in its unit, one number for each repetition. */
-export interface Result {
+/** The programs that a workload runs through, in the order of the table. */
+export const programs = ['lockstep', 'cp', 'rsync', 'lsyncd', 'syncthing'] as const;
+export type ProgramName = (typeof programs)[number];
+
+/** One number for each repetition, by the program that did the work. */
+export type Series = { readonly [name in ProgramName]?: readonly number[] | undefined };
+
+/** An upper limit for Lockstep's median: a factor of rsync's median, or a number in the result's unit. */
+export type Bound = { readonly timesRsync: number } | { readonly atMost: number };
+
+/** The result of one workload in its unit. */
+export interface Result extends Series {
   readonly name: string;
-  readonly unit: 'ms' | 'MiB' | '%';
+  readonly unit: 'ms' | 'MiB' | '%' | 's';
   readonly lockstep: readonly number[];
-  readonly cp?: readonly number[] | undefined;
-  readonly rsync?: readonly number[] | undefined;
-  /** The figure that must be reached: a factor of rsync's median, or a number in `unit`. */
-  readonly target: { readonly timesRsync: number } | { readonly atMost: number };
-  readonly goal: { readonly timesRsync: number } | { readonly atMost: number };
+  /** The figure that must be reached. */
+  readonly target: Bound;
+  readonly goal: Bound;
   readonly note?: string | undefined;
+  /** Seconds of processor time of all processes of a program; without those that made the change. */
+  readonly processorS?: Series;
+  /** MiB that went through the loopback device, with the headers of TCP; only for programs that use it. */
+  readonly wireMiB?: Series;
 }
 
 export function median(values: readonly number[]): number {
@@ -24,6 +36,6 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** The upper limit for the median. */
-export function limitOf(result: Result, bound: Result['target']): number {
+export function limitOf(result: Result, bound: Bound): number {
   return 'atMost' in bound ? bound.atMost : bound.timesRsync * median(result.rsync ?? []);
 }

@@ -2,21 +2,18 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Cluster } from '../testkit/cluster.ts';
-import type { Member } from '../testkit/member.ts';
 import { repositoryRoot } from '../testkit/repository.ts';
-import { describeMachine, drawChart, formatTable } from './report.ts';
+import { drawGrowth, formatGrowth, type Point } from './growth-chart.ts';
+import { describeMachine, drawChart, formatCosts, formatTable } from './report.ts';
 import type { Result } from './result.ts';
-import { largeFile, smallFiles } from './workloads/bulk.ts';
-import { largeEdits } from './workloads/edits.ts';
-import { fullLine } from './workloads/full-line.ts';
-import { idle } from './workloads/idle.ts';
-import { latency } from './workloads/latency.ts';
-import { newcomer } from './workloads/newcomer.ts';
-import { page } from './workloads/page.ts';
-import { severalSources } from './workloads/several.ts';
+import { workloads } from './workloads/all.ts';
+import { growthByFiles, growthByMembers } from './workloads/growth.ts';
 
-const names = ['latency', 'small', 'large', 'edits', 'newcomer', 'several', 'full-line', 'idle', 'page'] as const;
+/** How costs grow. They take long, and run only if they are named. */
+const growths: Readonly<Record<string, (directory: string) => Promise<readonly Point[]>>> = {
+  files: growthByFiles,
+  members: growthByMembers,
+};
 
 const { values } = parseArgs({
   options: {
@@ -26,70 +23,52 @@ const { values } = parseArgs({
   },
 });
 
-type Name = (typeof names)[number];
-
-/** Runs one workload on its own members in `root`. */
-async function measure(name: Name, root: string, scratch: string, repetitions: number): Promise<readonly Result[]> {
-  if (name === 'page') return page(scratch);
-  if (name === 'several') return severalSources(root, scratch, repetitions);
-  const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root, proxied: name === 'full-line' });
-  const members = cluster.members as [Member, Member, Member];
+/** Calls `work` with a new directory and one in it for what is not replicated; removes both afterwards. */
+async function inScratch<Measured>(work: (root: string, scratch: string) => Promise<Measured>): Promise<Measured> {
+  const root = await mkdtemp(join(values.directory, 'lockstep-bench-'));
   try {
-    switch (name) {
-      case 'latency':
-        return await latency(members, scratch);
-      case 'small':
-        return await smallFiles(members, scratch, repetitions);
-      case 'large':
-        return await largeFile(members, scratch, repetitions);
-      case 'edits':
-        return await largeEdits(members, scratch, repetitions);
-      case 'newcomer':
-        return [await newcomer(cluster, members, scratch, repetitions)];
-      case 'full-line':
-        return await fullLine(cluster, members);
-      case 'idle':
-        return await idle(members);
-    }
+    const scratch = join(root, 'scratch');
+    await mkdir(scratch);
+    return await work(root, scratch);
   } finally {
-    await cluster.close();
+    await rm(root, { recursive: true, force: true });
   }
 }
 
-const isName = (name: string): name is Name => (names as readonly string[]).includes(name);
-
-/** Runs the workloads, each on its own cluster, prints the table and writes JSON and a chart into bench/results. */
+/** Runs the workloads, each on its own cluster, prints the tables and writes JSON and charts into bench/results. */
 async function main(): Promise<void> {
   const repetitions = Number(values.repetitions);
-  const asked = values.only ?? names;
-  const wanted = asked.filter(isName);
-  if (wanted.length < asked.length || !(repetitions >= 1)) {
+  const names = [...Object.keys(workloads), ...Object.keys(growths)];
+  const asked = values.only ?? Object.keys(workloads);
+  if (!asked.every((name) => names.includes(name)) || !(repetitions >= 1)) {
     throw new Error(`usage: npm run bench -- [--only ${names.join('|')}]… [--repetitions N] [--directory DIR]`);
   }
   await mkdir(values.directory, { recursive: true });
   const machine = describeMachine(values.directory);
   const results: Result[] = [];
-  for (const name of wanted) {
-    const root = await mkdtemp(join(values.directory, 'lockstep-bench-'));
-    const scratch = join(root, 'scratch');
-    await mkdir(scratch);
+  const points: Point[] = [];
+  for (const name of asked) {
     process.stderr.write(`${name} …\n`);
-    try {
-      results.push(...(await measure(name, root, scratch, repetitions)));
-    } finally {
-      await rm(root, { recursive: true, force: true });
-    }
+    const workload = workloads[name];
+    const growth = growths[name];
+    if (workload !== undefined) {
+      results.push(...(await inScratch((root, scratch) => workload({ root, scratch, repetitions }))));
+    } else if (growth !== undefined) points.push(...(await inScratch(growth)));
   }
   const out = join(repositoryRoot, 'bench', 'results');
   await mkdir(out, { recursive: true });
-  const measured = { at: new Date().toISOString(), machine, repetitions, results };
+  const measured = { at: new Date().toISOString(), machine, repetitions, results, points };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(measured, null, 2)}\n`);
-  await writeFile(join(out, 'bench.svg'), drawChart(results, machine));
+  if (results.length > 0) await writeFile(join(out, 'bench.svg'), drawChart(results, machine));
+  if (points.length > 0) await writeFile(join(out, 'growth.svg'), drawGrowth(points));
   const { processors, memoryGiB, kernel, fileSystem, node } = machine;
-  process.stdout.write(
-    `${processors}, ${memoryGiB} GiB, ${fileSystem}, ${kernel}, Node ${node}; medians of ${repetitions}\n\n`,
-  );
-  process.stdout.write(`${formatTable(results)}\n`);
+  const head = `${processors}, ${memoryGiB} GiB, ${fileSystem}, ${kernel}, Node ${node}; medians of ${repetitions}, of lsyncd and Syncthing one run`;
+  const tables = [
+    results.length > 0 ? formatTable(results) : '',
+    formatCosts(results),
+    points.length > 0 ? formatGrowth(points) : '',
+  ];
+  process.stdout.write(`${[head, ...tables].filter((text) => text !== '').join('\n\n')}\n`);
 }
 
 await main();

@@ -39,7 +39,10 @@ export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-/** A hash of everything below `directory` except `.lockstep`: names, bytes of files and texts of links. */
+/** What programs keep for themselves in the folder. */
+export const ownEntries: ReadonlySet<string> = new Set(['.lockstep', '.stfolder']);
+
+/** A hash of everything below `directory` except what programs keep there for themselves: names, bytes of files and texts of links. */
 export async function treeHash(directory: string): Promise<string> {
   const hash = createHash('sha256');
   const walk = async (path: string): Promise<void> => {
@@ -47,7 +50,7 @@ export async function treeHash(directory: string): Promise<string> {
     entries.sort((a, b) => (a.name < b.name ? -1 : 1));
     for (const entry of entries) {
       const name = join(path, entry.name);
-      if (name === '.lockstep') continue;
+      if (ownEntries.has(name)) continue;
       hash.update(`${name}\0`);
       if (entry.isDirectory()) await walk(name);
       else if (entry.isSymbolicLink()) hash.update(await readlink(join(directory, name)));

@@ -2,9 +2,12 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { appendFile, mkdir, open, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Member } from '../../testkit/member.ts';
+import { throughOther } from '../others/other.ts';
 import type { Result } from '../result.ts';
+import { Expenses } from '../spent.ts';
 import { flush, makeLargeFile, remove, timed } from '../tree.ts';
-import { type Trio, throughLockstep, throughProgram } from './through.ts';
+import type { Place } from './bulk.ts';
+import { throughLockstep, throughProgram } from './through.ts';
 
 const mebibyte = 1_048_576;
 
@@ -100,11 +103,12 @@ const receivedMiB = async (member: Member): Promise<number> =>
   (await member.metric('lockstep_peer_received_bytes_total')) / mebibyte;
 
 /** Changes in one large file, which the peers have, beside `rsync -a` to two folders; and what each peer receives. */
-export async function largeEdits(members: Trio, scratch: string, repetitions: number): Promise<Result[]> {
+export async function largeEdits({ members, others, scratch, repetitions }: Place): Promise<Result[]> {
   const [ant, bee, cat] = members;
   const template = join(scratch, 'large');
   await makeLargeFile(template, 1_024);
   await throughLockstep(members, () => timed('cp', template, ant.path('file')));
+  for (const other of others) await throughOther(other, () => timed('cp', template, join(other.source, 'file')));
   const source = join(scratch, 'source');
   const targets = [join(scratch, 'one'), join(scratch, 'two')];
   for (const path of [source, ...targets]) {
@@ -118,22 +122,25 @@ export async function largeEdits(members: Trio, scratch: string, repetitions: nu
       await throughLockstep(members, () => prepare(ant.path('file'), scratch));
       await prepare(join(source, 'file'), scratch);
       await throughProgram('rsync', source, targets);
+      for (const other of others) await throughOther(other, () => prepare(join(other.source, 'file'), scratch));
     }
-    const lockstep: number[] = [];
-    const rsync: number[] = [];
+    const expenses = new Expenses();
     const received: number[] = [];
     for (let round = 0; round < repetitions; round++) {
       const before = await Promise.all([bee, cat].map(receivedMiB));
-      lockstep.push(await throughLockstep(members, () => run(ant.path('file'), scratch)));
+      expenses.add('lockstep', await throughLockstep(members, () => run(ant.path('file'), scratch)));
       const after = await Promise.all([bee, cat].map(receivedMiB));
       received.push(Math.max(...after.map((value, index) => value - (before[index] ?? 0))));
       await flush();
       const startMs = performance.now();
       await run(join(source, 'file'), scratch);
-      const madeMs = performance.now() - startMs;
-      rsync.push(madeMs + (await throughProgram('rsync', source, targets)));
+      expenses.add('rsync', await throughProgram('rsync', source, targets, performance.now() - startMs));
+      if (round > 0) continue;
+      for (const other of others) {
+        expenses.add(other.name, await throughOther(other, () => run(join(other.source, 'file'), scratch)));
+      }
     }
-    results.push({ name, unit: 'ms', lockstep, rsync, target, goal });
+    results.push({ name, unit: 'ms', ...expenses.result, target, goal });
     const bound = { atMost: receivedMax };
     results.push({ name: `${name}, to each peer`, unit: 'MiB', lockstep: received, target: bound, goal: bound });
   }

@@ -13,8 +13,8 @@ export async function idle(members: readonly [Member, Member, Member]): Promise<
   const results: Result[] = [];
   let made = (await ant.status()).files;
   for (const [count, target, goal] of [
-    [10_000, 200, 130],
-    [100_000, 350, 200],
+    [10_000, 130, 110],
+    [100_000, 180, 160],
   ] as const) {
     if (made < count) await makeSmallFiles(join(ant.folder, `idle-${count}`), count - made, 1024);
     made = Math.max(made, count);

@@ -1,52 +1,54 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Member } from '../../testkit/member.ts';
-import { percentile, type Result } from '../result.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ProgramName, percentile, type Result } from '../result.ts';
 import { timed } from '../tree.ts';
+import type { Place } from './bulk.ts';
 
 const files = 100;
+/** Of programs that take seconds. */
+const filesOfOthers = 20;
 const spacingMs = 200;
 
-async function untilVisible(paths: readonly string[]): Promise<void> {
-  while (!paths.every((path) => existsSync(path))) await new Promise((resolve) => setTimeout(resolve, 1));
+/** The milliseconds from the start of the write of a 1 KiB file until the file is visible in both targets. */
+async function visibleMs(name: string, bytes: Buffer, source: string, targets: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  await writeFile(join(source, name), bytes);
+  while (!targets.every((target) => existsSync(join(target, name)))) await pause(1);
+  return performance.now() - startMs;
 }
 
-/** The milliseconds from the start of the write of a 1 KiB file until the file is visible on both peers. */
-export async function latency([ant, bee, cat]: readonly [Member, Member, Member], scratch: string): Promise<Result[]> {
-  const bytes = Buffer.alloc(1024, 'x');
-  const lockstep: number[] = [];
-  const cp: number[] = [];
-  const rsync: number[] = [];
+/** How long a new file of 1 KiB takes until both peers show it. */
+export async function latency({ members: [ant, bee, cat], others, scratch }: Place): Promise<Result[]> {
+  const bytes = Buffer.alloc(1_024, 'x');
+  const times = new Map<ProgramName, number[]>();
+  const note = (program: ProgramName, ms: number): void => void times.set(program, [...(times.get(program) ?? []), ms]);
   const targets = [join(scratch, 'one'), join(scratch, 'two')];
   for (const target of targets) await mkdir(target, { recursive: true });
   for (let index = 0; index < files; index++) {
     const name = `latency-${index}`;
     bytes.write(String(index));
-    const startMs = performance.now();
-    await writeFile(join(ant.folder, name), bytes);
-    await untilVisible([join(bee.folder, name), join(cat.folder, name)]);
-    lockstep.push(performance.now() - startMs);
-    for (const [program, times] of [
-      ['cp', cp],
-      ['rsync', rsync],
-    ] as const) {
+    note('lockstep', await visibleMs(name, bytes, ant.folder, [bee.folder, cat.folder]));
+    for (const program of ['cp', 'rsync'] as const) {
       let sumMs = 0;
       for (const target of targets) {
         sumMs += await timed(program, '-a', join(ant.folder, name), join(target, `${program}-${name}`));
       }
-      times.push(sumMs);
+      note(program, sumMs);
     }
-    await new Promise((resolve) => setTimeout(resolve, spacingMs));
+    if (index < filesOfOthers) {
+      for (const other of others) note(other.name, await visibleMs(name, bytes, other.source, other.targets));
+    }
+    await pause(spacingMs);
   }
   return [0.5, 0.99].map((share) => ({
     name: `1 KiB file, visible on both peers, p${share * 100}`,
     unit: 'ms',
-    lockstep: [percentile(lockstep, share)],
-    cp: [percentile(cp, share)],
-    rsync: [percentile(rsync, share)],
-    target: { atMost: share === 0.5 ? 40 : 150 },
-    goal: { atMost: share === 0.5 ? 10 : 40 },
-    note: `${files} files, ${spacingMs} ms apart`,
+    lockstep: [],
+    ...Object.fromEntries([...times].map(([program, values]) => [program, [percentile(values, share)]])),
+    target: { atMost: share === 0.5 ? 7 : 20 },
+    goal: { atMost: share === 0.5 ? 5 : 15 },
+    note: `${files} files, ${spacingMs} ms apart; ${filesOfOthers} for lsyncd and Syncthing`,
   }));
 }

@@ -22,8 +22,8 @@ export async function newcomer(
     lockstep: [],
     cp: [],
     rsync: [],
-    target: { timesRsync: 3 },
-    goal: { timesRsync: 1.5 },
+    target: { timesRsync: 1.5 },
+    goal: { timesRsync: 1.2 },
   };
   for (let round = 0; round < repetitions; round++) {
     const dog = await cluster.add(`dog${round}`, { up: false, peers: ['ant'] });

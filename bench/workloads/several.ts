@@ -5,6 +5,7 @@ import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
 import { flush, makeLargeFile, remove, timed } from '../tree.ts';
 import { until } from '../until.ts';
+import { assertSame } from './through.ts';
 
 const mebibytes = 128;
 const mebibytesPerSecond = 20;
@@ -33,6 +34,7 @@ async function fromSlowOrigin(directory: string, scratch: string, repetitions: n
       await until(cluster.members, isLevel(round + 1));
       lockstep.push(performance.now() - startMs);
     }
+    await assertSame(cluster.members);
     const sentBytes = await ant.metric('lockstep_peer_sent_bytes_total');
     const copies = sentBytes / (repetitions * mebibytes * 1_048_576);
     const copyMs = (mebibytes / mebibytesPerSecond) * 1_000;
@@ -68,6 +70,7 @@ async function besideSlowHolder(directory: string, repetitions: number): Promise
       await newcomer.start();
       await until([newcomer], isLevel(1));
       times[isWith ? 'with' : 'without'].push(performance.now() - startMs);
+      await assertSame([newcomer, ant]);
       await newcomer.stop();
       await remove(newcomer.folder);
     }

@@ -1,36 +1,54 @@
 import type { Member } from '../../testkit/member.ts';
-import { flush, timed, treeHash } from '../tree.ts';
+import { metered, type Spent, spentBy } from '../spent.ts';
+import { flush, treeHash } from '../tree.ts';
 import { until } from '../until.ts';
 
 export type Trio = readonly [Member, Member, Member];
 
-/** The time from a change in ant's folder until both peers hold it. Then checks that the trees are equal. */
-export async function throughLockstep(members: Trio, change: () => Promise<unknown>): Promise<number> {
-  const [ant, ...peers] = members;
-  const before = (await ant.status()).operations;
-  await flush();
-  const startMs = performance.now();
-  await change();
-  // The peers are complete when they hold everything that ant has journaled, and ant has nothing left to journal.
-  await until([ant], (status) => status.operations > before && status.synchronised);
-  const elapsedMs = performance.now() - startMs;
-  const hashes = await Promise.all(members.map((member) => treeHash(member.folder)));
-  if (new Set(hashes).size !== 1) throw new Error(`the trees of ${peers.map(({ name }) => name).join(' and ')} differ`);
-  return elapsedMs;
+/** The processor time of these agents until now. */
+export async function processorMsOf(members: readonly Member[]): Promise<number> {
+  const usages = await Promise.all(members.map((member) => member.usage()));
+  return usages.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
-/** The time that a copying program takes to bring a change to two plain folders. */
+/** What a change in the first member's folder takes until all others hold it. Then checks that the trees are equal. */
+export async function throughLockstep(members: readonly Member[], change: () => Promise<unknown>): Promise<Spent> {
+  const [ant] = members as readonly [Member];
+  const before = (await ant.status()).operations;
+  await flush();
+  const spent = await metered(
+    () => processorMsOf(members),
+    async () => {
+      await change();
+      // The others are complete when they hold everything that ant has journaled, and ant has nothing left to journal.
+      await until([ant], (status) => status.operations > before && status.synchronised);
+    },
+  );
+  await assertSame(members);
+  return spent;
+}
+
+/** Compares the folders of members byte for byte. */
+export async function assertSame(members: readonly Member[]): Promise<void> {
+  const hashes = await Promise.all(members.map((member) => treeHash(member.folder)));
+  if (new Set(hashes).size > 1) throw new Error(`the trees of ${members.map(({ name }) => name).join(' and ')} differ`);
+}
+
+/** What a copying program takes to bring a change, which took `changeMs`, to two plain folders. */
 export async function throughProgram(
   program: 'cp' | 'rsync',
   source: string,
   targets: readonly string[],
-): Promise<number> {
-  let sumMs = 0;
+  changeMs = 0,
+): Promise<Spent> {
+  const sum = { ms: changeMs, processorMs: 0 };
   for (const target of targets) {
-    sumMs +=
+    const { ms, processorMs } =
       program === 'cp'
-        ? await timed('cp', '-a', `${source}/.`, target)
-        : await timed('rsync', '-a', '--delete', `${source}/`, `${target}/`);
+        ? await spentBy('cp', '-a', `${source}/.`, target)
+        : await spentBy('rsync', '-a', '--delete', `${source}/`, `${target}/`);
+    sum.ms += ms;
+    sum.processorMs += processorMs;
   }
-  return sumMs;
+  return sum;
 }

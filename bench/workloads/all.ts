@@ -1,0 +1,70 @@
+import { Cluster } from '../../testkit/cluster.ts';
+import type { Member } from '../../testkit/member.ts';
+import { startOthers } from '../others/start.ts';
+import type { Result } from '../result.ts';
+import { acknowledged } from './acknowledged.ts';
+import { largeFile, manyFiles, type Place, realTree, smallFiles } from './bulk.ts';
+import { compression } from './compression.ts';
+import { largeEdits } from './edits.ts';
+import { fioPasses } from './fio.ts';
+import { fullLine } from './full-line.ts';
+import { idle } from './idle.ts';
+import { latency } from './latency.ts';
+import { newcomer } from './newcomer.ts';
+import { openClose } from './open-close.ts';
+import { page } from './page.ts';
+import { severalSources } from './several.ts';
+import { assertSame, type Trio } from './through.ts';
+
+/** Where a workload may write. */
+interface Ground {
+  /** For the folders of members. */
+  readonly root: string;
+  readonly scratch: string;
+  readonly repetitions: number;
+}
+
+type Workload = (ground: Ground) => Promise<readonly Result[]>;
+
+/** Runs a workload on three members, then compares their folders. */
+function onThree(
+  work: (place: Place, cluster: Cluster) => Promise<readonly Result[]>,
+  { proxied = false, besideOthers = false } = {},
+): Workload {
+  return async ({ root, scratch, repetitions }) => {
+    const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory: root, proxied });
+    const others = besideOthers ? await startOthers(root) : [];
+    try {
+      const members = cluster.members as readonly Member[] as Trio;
+      const results = await work({ members, others, scratch, repetitions }, cluster);
+      await assertSame(cluster.running);
+      return results;
+    } finally {
+      for (const other of others) await other.close();
+      await cluster.close();
+    }
+  };
+}
+
+const besideOthers = { besideOthers: true };
+
+/** The workloads by name, in the order in which all are run. */
+export const workloads: Readonly<Record<string, Workload>> = {
+  latency: onThree(latency, besideOthers),
+  small: onThree(smallFiles, besideOthers),
+  many: onThree(manyFiles, besideOthers),
+  tree: onThree(realTree, besideOthers),
+  large: onThree(largeFile, besideOthers),
+  edits: onThree(largeEdits, besideOthers),
+  newcomer: onThree(async (place, cluster) => [
+    await newcomer(cluster, place.members, place.scratch, place.repetitions),
+  ]),
+  several: ({ root, scratch, repetitions }) => severalSources(root, scratch, repetitions),
+  'full-line': onThree(({ members }, cluster) => fullLine(cluster, members), { proxied: true }),
+  compression: ({ root, repetitions }) => compression(root, repetitions),
+  acknowledged: ({ root }) => acknowledged(root),
+  fio: ({ root }) => fioPasses(root),
+  'open-close': onThree(({ members, scratch }) => openClose(members, scratch)),
+  idle: onThree(({ members }) => idle(members)),
+  page: ({ scratch }) => page(scratch),
+};
