@@ -1,10 +1,10 @@
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../core/packed-files.ts';
 import { BlockBuffers } from '../os/block-buffers.ts';
+import type { BlockSource } from '../sync/ports/block-source.ts';
 import type {
   ActionRequest,
   ActionResult,
-  BlockSource,
   ChangedMount,
   ContentSource,
   Draft,

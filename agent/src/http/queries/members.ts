@@ -5,7 +5,7 @@ import { stampMs } from '../../core/hlc.ts';
 import { peerCondition } from '../../core/membership.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
-import { removerOf } from '../../sync/members/removal.ts';
+import { removerOf } from '../../sync/members/remover.ts';
 import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';

@@ -2,18 +2,26 @@ import { type MemberId, membersMax } from '@lockstep/shared';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { Peer } from './peer.ts';
-import type { Peers } from './peers.ts';
-import { removerOf } from './removal.ts';
+import { removerOf } from './remover.ts';
+import type { SessionFailures } from './session-failures.ts';
 
 /** How long a refusal is reported: a refused member retries within this time. */
 const fullLastsMs = 180_000;
 
+/** What is known of the other members. */
+interface OtherMembers {
+  readonly failures: SessionFailures;
+  get(id: MemberId): Peer | undefined;
+  all(): readonly Peer[];
+  nameOf(id: MemberId): string;
+}
+
 /** Says which members may have a session: all but removed ones, those that failed a moment ago, and those above the limit. */
 export class Admission {
   readonly #context: Context;
-  readonly #peers: Peers;
+  readonly #peers: OtherMembers;
 
-  constructor(context: Context, peers: Peers) {
+  constructor(context: Context, peers: OtherMembers) {
     this.#context = context;
     this.#peers = peers;
   }

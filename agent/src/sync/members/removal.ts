@@ -1,16 +1,8 @@
-import { LockstepError, type MemberId, memberOf, memberPath, type Operation } from '@lockstep/shared';
-import type { Journal } from '../ports/journal.ts';
+import { LockstepError, type MemberId, memberPath, type Operation } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
 import type { OperationWriter } from './operation-writer.ts';
 import type { Peers } from './peers.ts';
-
-/** The member that removed member `id` from the cluster; undefined if none did. A member that retires writes its own entry. */
-export function removerOf(journal: Journal, id: MemberId): MemberId | undefined {
-  const [entry] = journal.heads(memberPath(id));
-  if (entry?.member?.standing !== 'left') return undefined;
-  const writer = memberOf(entry.origin);
-  return writer === id ? undefined : writer;
-}
+import { removerOf } from './remover.ts';
 
 interface Parts {
   readonly context: Context;

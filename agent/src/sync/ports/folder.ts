@@ -2,6 +2,7 @@ import type { ContentId, ProblemCode } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
+import type { BlockSource } from './block-source.ts';
 import type { Observation, ObserveRequest, ScannedDirectory } from './observation.ts';
 import type { Piece, PieceReader } from './pieces.ts';
 
@@ -114,16 +115,6 @@ export interface PolledFiles {
   readonly changed: readonly string[];
   /** Paths of files that have more than one name. */
   readonly linked: readonly string[];
-}
-
-/** One block of a content, and where it is. */
-export interface BlockSource {
-  readonly content: ContentId;
-  /** The hashes of its blocks; of a content of one block, none. */
-  readonly blocks?: Uint8Array | undefined;
-  readonly size: number;
-  readonly index: number;
-  readonly source: ContentSource;
 }
 
 /** A block of a content that is here already: the same bytes are a block of another content, pieces of a file and of what came, or zeros. */

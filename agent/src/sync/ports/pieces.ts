@@ -1,4 +1,4 @@
-import type { BlockSource } from './folder.ts';
+import type { BlockSource } from './block-source.ts';
 
 /** Where the chunks of some blocks are sought in a file of this folder. */
 export interface SoughtChunks {

@@ -9,7 +9,7 @@ import {
   sendQueueBytesMax,
 } from '@lockstep/shared';
 import { countBeyond } from '../../core/version.ts';
-import type { BlockSource } from '../ports/folder.ts';
+import type { BlockSource } from '../ports/block-source.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 
