@@ -44,8 +44,9 @@ export async function lockstep(
     readonly program?: string;
   } = {},
 ): Promise<Outcome> {
-  const [program = process.execPath, ...rest] = [...(options.wrapper ?? []), process.execPath];
-  const child = spawn(program, [...rest, options.program ?? lockstepProgram, ...args], {
+  // The program itself, as a person starts it: its first line has options of Node.
+  const [program = lockstepProgram, ...rest] = [...(options.wrapper ?? []), options.program ?? lockstepProgram];
+  const child = spawn(program, [...rest, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, FORCE_COLOR: '0', ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -115,9 +116,9 @@ export class Member extends MemberApi {
       program: script = lockstepProgram,
       ready = true,
     } = { ...this.defaults, ...options };
-    const [program = process.execPath, ...rest] = [...wrapper, process.execPath];
+    const [program = script, ...rest] = [...wrapper, script];
     this.#note(`--- ${this.name} starts ${JSON.stringify(env ?? {})}`);
-    const child = spawn(program, [...rest, script, 'up', this.folder, '--stop-with-input', ...args], {
+    const child = spawn(program, [...rest, 'up', this.folder, '--stop-with-input', ...args], {
       env: { ...process.env, LOCKSTEP_LOG_LEVEL: 'info', ...this.defaults.env, ...env },
       // The pipe closes when this process ends, however it ends, and the agent stops with its input.
       stdio: ['pipe', 'pipe', 'pipe'],

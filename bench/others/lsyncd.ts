@@ -17,6 +17,7 @@ export async function startLsyncd(program: string, directory: string): Promise<O
   const ended = once(child, 'exit');
   const other: Other = {
     name: 'lsyncd',
+    usesNetwork: false,
     source,
     targets: [one, two],
     processorMs: () => processorMsOf(child.pid ?? 0),

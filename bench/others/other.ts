@@ -11,6 +11,8 @@ export interface Other {
   readonly source: string;
   /** The folders that follow it. */
   readonly targets: readonly [string, string];
+  /** Its processes talk over the loopback device. */
+  readonly usesNetwork: boolean;
   /** Milliseconds of processor time of all its processes since they were started. */
   processorMs(): Promise<number>;
   close(): Promise<void>;
@@ -21,7 +23,7 @@ const waitMsMax = 1_800_000;
 /** What `change` takes until both targets are equal to the source. Throws if contents differ then. */
 export async function throughOther(other: Other, change: () => Promise<unknown>): Promise<Spent> {
   await flush();
-  const spent = await metered(
+  const { wireBytes, ...spent } = await metered(
     () => other.processorMs(),
     async () => {
       await change();
@@ -30,7 +32,7 @@ export async function throughOther(other: Other, change: () => Promise<unknown>)
   );
   const hashes = await Promise.all([other.source, ...other.targets].map((folder) => treeHash(folder)));
   if (new Set(hashes).size !== 1) throw new Error(`the folders of ${other.name} differ`);
-  return spent;
+  return other.usesNetwork && wireBytes !== undefined ? { ...spent, wireBytes } : spent;
 }
 
 /** Resolves when both targets have the names, sizes and times of the source. Names come first: they are cheap to read. */

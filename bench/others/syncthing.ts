@@ -35,6 +35,7 @@ export async function startSyncthing(program: string, directory: string): Promis
   const children = devices.map(({ home }) => startOne(program, home));
   const other: Other = {
     name: 'syncthing',
+    usesNetwork: true,
     source: devices[0]?.folder ?? '',
     targets: [devices[1]?.folder ?? '', devices[2]?.folder ?? ''],
     processorMs: async () => {
