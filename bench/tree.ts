@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createHash, type Hash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readlink, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -39,6 +38,19 @@ export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
+/** Larger files are read in parts: a stream for each of many small ones takes several times as long. */
+const readWholeBytesMax = 16 * 1_048_576;
+
+async function addFile(hash: Hash, path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    if ((await file.stat()).size <= readWholeBytesMax) hash.update(await file.readFile());
+    else for await (const bytes of file.createReadStream({ autoClose: false })) hash.update(bytes as Buffer);
+  } finally {
+    await file.close();
+  }
+}
+
 /** What programs keep for themselves in the folder. */
 export const ownEntries: ReadonlySet<string> = new Set(['.lockstep', '.stfolder']);
 
@@ -54,7 +66,7 @@ export async function treeHash(directory: string): Promise<string> {
       hash.update(`${name}\0`);
       if (entry.isDirectory()) await walk(name);
       else if (entry.isSymbolicLink()) hash.update(await readlink(join(directory, name)));
-      else for await (const bytes of createReadStream(join(directory, name))) hash.update(bytes as Buffer);
+      else await addFile(hash, join(directory, name));
     }
   };
   await walk('');

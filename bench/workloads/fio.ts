@@ -7,12 +7,10 @@ import { assertSame } from './through.ts';
 
 /** "A look into computational time of replication enabled on a distributed file system": ms with 1, 2 and 3 replicas. */
 const sizes = [
-  { name: '10 MB', size: '10m', write: [805, 1_598, 2_389], read: [355, 294, 324] },
-  { name: '1 GB', size: '1g', write: [87_350, 178_922, 270_442], read: [439_820, 432_008, 460_183] },
+  { name: '10 MB', size: '10m', rounds: 9, write: [805, 1_598, 2_389], read: [355, 294, 324] },
+  { name: '1 GB', size: '1g', rounds: 3, write: [87_350, 178_922, 270_442], read: [439_820, 432_008, 460_183] },
 ] as const;
 const names = ['ant', 'bee', 'cat'];
-/** As in the study. */
-const rounds = 3;
 
 /** Milliseconds that fio takes for one sequential pass in blocks of 4 KiB. */
 async function fio(directory: string, kind: 'read' | 'write', size: string): Promise<number> {
@@ -44,7 +42,7 @@ export async function fioPasses(directory: string): Promise<Result[]> {
     try {
       const [ant] = cluster.members;
       if (ant === undefined) return results;
-      for (const { name, size, ...theirs } of sizes) {
+      for (const { name, size, rounds, ...theirs } of sizes) {
         const times = { write: [] as number[], read: [] as number[] };
         for (let round = 0; round < rounds; round++) {
           const { operations } = await ant.status();
@@ -63,8 +61,9 @@ export async function fioPasses(directory: string): Promise<Result[]> {
             name: `fio, ${name} ${kind === 'write' ? 'written' : 'read'} in 4 KiB, ${count} ${count === 1 ? 'member' : 'members'}`,
             unit: 'ms',
             lockstep: times[kind],
-            target: { atMost: count === 1 ? theirMs : 1.1 * (ofOne.get(key) ?? 0) },
-            goal: { atMost: count === 1 ? theirMs : (ofOne.get(key) ?? 0) },
+            // The writer must not wait for the others.
+            target: { atMost: count === 1 || kind === 'read' ? theirMs : 1.1 * (ofOne.get(key) ?? 0) },
+            goal: { atMost: count === 1 || kind === 'read' ? theirMs : (ofOne.get(key) ?? 0) },
             note: `GlusterFS: ${theirMs} ms`,
           });
         }

@@ -11,7 +11,8 @@ import { assertSame, processorMsOf } from './through.ts';
 const fileCounts = [1_000, 10_000, 100_000, 500_000];
 const memberCounts = [2, 4, 8, 16, 32];
 const filesForMembers = 1_000;
-const settleMs = 20_000;
+/** New files may still change unseen for half a minute, and are looked at. */
+const settleMs = 60_000;
 const idleMs = 30_000;
 
 /** How time, processor time and memory grow with the files, on three members. */
@@ -20,7 +21,7 @@ export async function growthByFiles(directory: string): Promise<Point[]> {
   for (const count of fileCounts) {
     const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory });
     try {
-      points.push({ by: 'files', count, ...(await arrival(cluster.members, count)) });
+      points.push(noted({ by: 'files', count, ...(await arrival(cluster.members, count)) }));
       await assertSame(cluster.members);
     } finally {
       await cluster.close();
@@ -42,13 +43,19 @@ export async function growthByMembers(directory: string): Promise<Point[]> {
       const beforeMs = await processorMsOf(members);
       await pause(idleMs);
       const idleShare = (100 * ((await processorMsOf(members)) - beforeMs)) / idleMs / count;
-      points.push({ by: 'members', count, ...arrived, idleShare });
+      points.push(noted({ by: 'members', count, ...arrived, idleShare }));
       await assertSame(members);
     } finally {
       await cluster.close();
     }
   }
   return points;
+}
+
+/** Says at once what was measured: the next point may take minutes. */
+function noted(point: Point): Point {
+  process.stderr.write(`  ${JSON.stringify(point)}\n`);
+  return point;
 }
 
 /** What it takes until all members have new files of 1 KiB, and the memory of an agent then. */

@@ -4,7 +4,7 @@ import type { Result } from '../result.ts';
 import { makeSmallFiles } from '../tree.ts';
 import { until } from '../until.ts';
 
-const settleMs = 20_000;
+const settleMs = 60_000;
 const idleMs = 60_000;
 
 /** Resident memory of an agent with 10,000 files and with 100,000, and its processor time at rest. */

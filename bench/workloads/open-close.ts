@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { median, type Result } from '../result.ts';
+import { flush } from '../tree.ts';
 import { until } from '../until.ts';
 import { assertSame, type Trio } from './through.ts';
 
@@ -41,13 +42,20 @@ export async function openClose(members: Trio, scratch: string): Promise<Result[
     const here: Times = { write: [], close: [] };
     const there: Times = { write: [], close: [] };
     for (let round = 0; round < rounds; round++) {
-      // In turn, and while nothing of the last round is on its way.
-      await writeOne(join(plain, `${name} ${round}`), bytes, there);
-      await writeOne(ant.path(`${name} ${round}`), bytes, here);
-      await until([ant], (status) => status.files > 0 && status.pending === 0 && status.synchronised);
-      await rm(join(plain, `${name} ${round}`));
+      const places = [
+        [join(plain, 'file'), there],
+        [ant.path('file'), here],
+      ] as const;
+      // In turn, while nothing of the last round is on its way or has still to be written to the disk.
+      for (const [path, times] of round % 2 === 0 ? places : places.toReversed()) {
+        await flush();
+        await writeOne(path, bytes, times);
+      }
+      await until([ant], (status) => status.files === 1 && status.synchronised);
+      await assertSame(members);
+      for (const [path] of places) await rm(path);
+      await until([ant], (status) => status.files === 0 && status.synchronised);
     }
-    await assertSame(members);
     for (const kind of ['write', 'close'] as const) {
       const plainMs = median(there[kind]);
       results.push({
