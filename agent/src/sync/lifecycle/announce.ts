@@ -2,10 +2,10 @@ import { type MemberId, memberPath, type Operation } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import { removeMember, takeBackMember } from '../members/removal.ts';
 import type { Clock } from '../ports/clock.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
+import { removeMember, takeBackMember } from './removal.ts';
 
 /** How long `stop` waits for the last messages to be sent. */
 const goodbyeMs = 200;

@@ -1,8 +1,8 @@
 import { LockstepError, type MemberId, memberPath, type Operation } from '@lockstep/shared';
+import type { OperationWriter } from '../members/operation-writer.ts';
+import type { Peers } from '../members/peers.ts';
+import { removerOf } from '../members/remover.ts';
 import type { Context } from '../state/context.ts';
-import type { OperationWriter } from './operation-writer.ts';
-import type { Peers } from './peers.ts';
-import { removerOf } from './remover.ts';
 
 interface Parts {
   readonly context: Context;
