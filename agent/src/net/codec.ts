@@ -103,6 +103,12 @@ export function beginsBlock(message: Uint8Array): boolean {
   return message.length >= blockHeaderBytes && message[0] === formatVersion && message[1] === typeNumbers.block;
 }
 
+/** The number of the type of a message in frames, however it is divided. */
+export function typeNumberOf([first, second]: readonly Buffer[]): number | undefined {
+  const length = first?.length ?? 0;
+  return length > 1 ? first?.[1] : second?.[1 - length];
+}
+
 /** The type of a message that begins with these bytes. Throws a LockstepError if there is none. */
 export function messageTypeOf(message: Buffer): PeerMessageType {
   if (message.length < headerBytes) throw frameFault('header', 'is cut short');

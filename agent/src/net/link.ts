@@ -53,6 +53,8 @@ export class SocketLink implements Link {
   /** Bytes of bulk messages that have arrived, and that were reported. */
   #arrivedBytes = 0;
   #reportedBytes = 0;
+  /** Bytes by which compressed blocks have grown here. */
+  #unpackedBytes = 0;
   #receiver: LinkReceiver | undefined;
   /** Messages that one read brought before `start`. The socket is then paused, so they are limited to that read. */
   #early: PeerMessage[] = [];
@@ -120,7 +122,7 @@ export class SocketLink implements Link {
   }
 
   receivedBytes(): number {
-    return this.#tls.bytesRead;
+    return this.#tls.bytesRead + this.#unpackedBytes;
   }
 
   queuedBytes(lane?: BulkLane): number {
@@ -201,6 +203,7 @@ export class SocketLink implements Link {
   async #unpack(frames: readonly Buffer[]): Promise<void> {
     try {
       const block = await unpackBlock(frames);
+      this.#unpackedBytes += Math.max(0, block.bytes.length - lengthOf(frames));
       if (this.#endReason === undefined) this.#deliver(block);
     } catch (error) {
       if (this.#endReason === undefined) this.#failOn(error);

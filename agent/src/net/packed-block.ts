@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 import { constants, deflateRaw, inflateRaw } from 'node:zlib';
 import { type BlockMessage, blockBytes, LockstepError } from '@lockstep/shared';
 import type { CompressionRule } from '../core/traffic/compression.ts';
-import { blockHeader, blockHeaderBytes, formatVersion } from './codec.ts';
+import { blockHeader, blockHeaderBytes, formatVersion, typeNumberOf } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 import type { Frames } from './pieces.ts';
 
@@ -33,9 +33,8 @@ export async function packBlock({ id, bytes }: BlockMessage, rule: CompressionRu
 }
 
 /** True if these are the frames of one whole message that is a compressed block. */
-export function isPacked([first, second]: readonly Buffer[]): boolean {
-  const type = (first?.length ?? 0) > 1 ? first?.[1] : second?.[1 - (first?.length ?? 0)];
-  return type === packedType;
+export function isPacked(frames: readonly Buffer[]): boolean {
+  return typeNumberOf(frames) === packedType;
 }
 
 /** The block in the frames of a compressed one. Rejects with a LockstepError if it is not valid, or too large. */

@@ -1,7 +1,7 @@
 import { blockBytes, frameBytesMax, inlineBytesMax, LockstepError } from '@lockstep/shared';
 import type { BlockBuffers } from '../os/block-buffers.ts';
 import { ArrivingBlock } from './arriving-block.ts';
-import { beginsBlock, blockHeaderBytes, formatVersion } from './codec.ts';
+import { beginsBlock, blockHeaderBytes, formatVersion, typeNumberOf } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
 
 /** The numbers of pieces of bulk messages, and of reports of arrived bytes, in the row of message types. */
@@ -9,8 +9,8 @@ const pieceType = 17;
 const arrivedType = 18;
 
 /** Says if a message is one of the session itself. */
-export function sessionKindOf([first, second]: readonly Buffer[]): 'piece' | 'arrived' | undefined {
-  const type = (first?.length ?? 0) > 1 ? first?.[1] : second?.[1 - (first?.length ?? 0)];
+export function sessionKindOf(frames: readonly Buffer[]): 'piece' | 'arrived' | undefined {
+  const type = typeNumberOf(frames);
   return type === pieceType ? 'piece' : type === arrivedType ? 'arrived' : undefined;
 }
 
