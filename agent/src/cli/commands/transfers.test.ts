@@ -75,7 +75,7 @@ test('[CL23] all members that a file comes from are named, and what did not have
   const answer = { ...idle, reused: 4e6, transfers: [{ ...film, sources }] };
   const lines = formatTransfers(answer).split('\n');
   expect(lines[2]).toMatch(/^films\/one\.mkv {2}bee, cat, dog \+1 {2}/);
-  expect(lines.at(-1)).toBe('Not sent since the start, as this machine had it: 4 MB.');
+  expect(lines.at(-1)).toBe('Did not have to be sent here since the start: 4 MB.');
 });
 
 test('a long list names the number of the others', () => {

@@ -86,7 +86,7 @@ export function formatTransfers(answer: Transfers): string {
     lines.push(`Waiting: ${count}. The first is ${printable(waiting.path)}: ${printable(waiting.reason)}`);
   }
   if (lines.length === 0) lines.push('Nothing is on its way.');
-  if (reused > 0) lines.push(`Not sent since the start, as this machine had it: ${formatBytes(reused)}.`);
+  if (reused > 0) lines.push(`Did not have to be sent here since the start: ${formatBytes(reused)}.`);
   return lines.join('\n');
 }
 

@@ -29,7 +29,7 @@ export function FileRow({
   readonly ends: readonly OtherEnd[];
   readonly done: number;
   readonly size: number;
-  /** Bytes that were here already. */
+  /** Bytes that were here already, or are zeros. */
   readonly reused: number;
   readonly bytesPerSecond: number;
   readonly secondsLeft: number | null;
@@ -57,7 +57,7 @@ export function FileRow({
               {[rateText(bytesPerSecond), timeLeftText(secondsLeft)].filter(Boolean).join(', ')}
             </span>
           )}
-          {reused > 0 && <span className={classes.quiet}>{formatBytes(reused)} of it was here already</span>}
+          {reused > 0 && <span className={classes.quiet}>{formatBytes(reused)} of it did not have to be sent</span>}
         </span>
         {reason !== null && <span className={classes.reason}>{reason}</span>}
       </div>

@@ -12,7 +12,7 @@ export function TrafficTotals({ report, name }: { readonly report: Transfers; re
         <Total title="Still to come to the others" total={report.leaving} from={name} />
         {report.reused > 0 && (
           <div>
-            <dt>Not sent, as it was here</dt>
+            <dt>Did not have to be sent here</dt>
             <dd>
               <span className={classes.sum}>{formatBytes(report.reused)}</span>
               <span className={classes.quiet}>since {name} started</span>
