@@ -11,10 +11,10 @@ import { eventually } from '../../testkit/eventually.ts';
 import { freePort } from '../../testkit/free-port.ts';
 import { lockstep, Member } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
-import { encodeMessage } from '../src/net/codec.ts';
 import { openConnection } from '../src/net/dial.ts';
 import { parseClusterKey } from '../src/net/keys/cluster-key.ts';
 import { createIdentity } from '../src/net/keys/identity.ts';
+import { encodeMessage } from '../src/net/messages/codec.ts';
 import { openNetwork } from '../src/net/network.ts';
 
 /** In milliseconds: long enough for a machine that is busy with other tests. */

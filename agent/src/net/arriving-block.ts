@@ -1,7 +1,7 @@
 import { blockBytes, inlineBytesMax } from '@lockstep/shared';
 import type { BlockBuffers } from '../os/block-buffers.ts';
-import { blockHeaderBytes } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { blockHeaderBytes } from './messages/codec.ts';
 
 /** A block message of which pieces arrive. Its length is known only with the last one. */
 export class ArrivingBlock {

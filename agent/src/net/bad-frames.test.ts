@@ -11,8 +11,8 @@ import {
   receive,
   until,
 } from '../../test/support/networks.ts';
-import { encodeMessage } from './codec.ts';
 import { openConnection } from './dial.ts';
+import { encodeMessage } from './messages/codec.ts';
 import { encodeArrived } from './pieces.ts';
 
 const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };

@@ -14,9 +14,9 @@ import {
   receive,
   until,
 } from '../../test/support/networks.ts';
-import { encodeMessage } from './codec.ts';
 import { openConnection } from './dial.ts';
 import { readFrames } from './frame-reader.ts';
+import { encodeMessage } from './messages/codec.ts';
 
 /** A connection to a network whose frames are sent by the test. */
 async function openRaw() {

@@ -14,7 +14,7 @@ import {
   until,
 } from '../../test/support/networks.ts';
 import { CompressionRule } from '../core/traffic/compression.ts';
-import { blockHeader, formatVersion } from './codec.ts';
+import { blockHeader, formatVersion } from './messages/codec.ts';
 import { isPacked, packBlock, packedType, unpackBlock } from './packed-block.ts';
 
 const always = () => new CompressionRule('always', false);

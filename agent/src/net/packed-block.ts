@@ -2,8 +2,8 @@ import { promisify } from 'node:util';
 import { constants, deflateRaw, inflateRaw } from 'node:zlib';
 import { type BlockMessage, blockBytes, LockstepError } from '@lockstep/shared';
 import type { CompressionRule } from '../core/traffic/compression.ts';
-import { blockHeader, blockHeaderBytes, formatVersion, typeNumberOf } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { blockHeader, blockHeaderBytes, formatVersion, typeNumberOf } from './messages/codec.ts';
 import type { Frames } from './pieces.ts';
 
 /** The number of a compressed block, in the row of message types. */

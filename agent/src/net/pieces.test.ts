@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { blockOf } from '../../test/support/networks.ts';
 import { anyMessage } from '../../test/support/peer-messages.ts';
 import { BlockBuffers } from '../os/block-buffers.ts';
-import { decodeMessage, encodeMessage } from './codec.ts';
+import { decodeMessage, encodeMessage } from './messages/codec.ts';
 import { Assembly, decodeArrived, encodeArrived, lengthOf, Outbound, type Stream, sessionKindOf } from './pieces.ts';
 
 const buffers = (frames: readonly Uint8Array[]): Buffer[] => frames.map((frame) => Buffer.from(frame));

@@ -1,8 +1,8 @@
 import { blockBytes, frameBytesMax, inlineBytesMax, LockstepError } from '@lockstep/shared';
 import type { BlockBuffers } from '../os/block-buffers.ts';
 import { ArrivingBlock } from './arriving-block.ts';
-import { beginsBlock, blockHeaderBytes, formatVersion, typeNumberOf } from './codec.ts';
 import { frameFault } from './frame-fault.ts';
+import { beginsBlock, blockHeaderBytes, formatVersion, typeNumberOf } from './messages/codec.ts';
 
 /** The numbers of pieces of bulk messages, and of reports of arrived bytes, in the row of message types. */
 const pieceType = 17;

@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import type { DiskChange } from '../../core/entry.ts';
-import { decodeMessage, encodeMessage } from '../../net/codec.ts';
+import { decodeMessage, encodeMessage } from '../../net/messages/codec.ts';
 import type { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { Story } from '../base/story.ts';

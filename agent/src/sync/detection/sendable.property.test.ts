@@ -3,7 +3,7 @@ import { fileBytesMax } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Fingerprint } from '../../core/entry.ts';
-import { decodeMessage, encodeMessage } from '../../net/codec.ts';
+import { decodeMessage, encodeMessage } from '../../net/messages/codec.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Observation } from '../ports/observation.ts';
 import { detectChanges } from './change-detector.ts';

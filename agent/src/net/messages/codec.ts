@@ -6,7 +6,7 @@ import {
   type PeerMessage,
   type PeerMessageType,
 } from '@lockstep/shared';
-import { frameFault } from './frame-fault.ts';
+import { frameFault } from '../frame-fault.ts';
 import { packBody, unpackBody } from './message-pack.ts';
 import { bodySchemas, type MapMessageType } from './message-schema.ts';
 import { decodeOperations } from './operation-decode.ts';

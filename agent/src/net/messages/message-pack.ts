@@ -1,7 +1,7 @@
 import { LockstepError } from '@lockstep/shared';
 import { Packr, RESERVE_START_SPACE } from 'msgpackr/pack';
 import { Unpackr } from 'msgpackr/unpack';
-import { bodyDepthMax } from './limits.ts';
+import { bodyDepthMax } from '../limits.ts';
 
 // No records: every frame is self-contained, and any MessagePack reader can decode it.
 const packr = new Packr({ useRecords: false, variableMapSize: true, skipValues: [undefined] });

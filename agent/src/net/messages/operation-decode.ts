@@ -15,7 +15,7 @@ import {
   type Version,
 } from '@lockstep/shared';
 import { blake3 } from '@napi-rs/blake-hash';
-import { frameFault } from './frame-fault.ts';
+import { frameFault } from '../frame-fault.ts';
 import { messageIdMax } from './message-schema.ts';
 import { fixedFields, flagsFault, flagsMax, has, kindMask, kinds } from './operation-fields.ts';
 

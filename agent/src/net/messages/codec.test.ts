@@ -18,7 +18,7 @@ import {
 import fc from 'fast-check';
 import { Packr } from 'msgpackr/pack';
 import { describe, expect, test } from 'vitest';
-import { anyMessage, members, origins, treeOf } from '../../test/support/peer-messages.ts';
+import { anyMessage, members, origins, treeOf } from '../../../test/support/peer-messages.ts';
 import { decodeMessage as decodeFrames, encodeMessage as encodeFrames } from './codec.ts';
 
 const [member] = members as [MemberId];

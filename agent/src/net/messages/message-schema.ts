@@ -27,7 +27,7 @@ import {
   type WantMessage,
 } from '@lockstep/shared';
 import { z } from 'zod';
-import { problemCodeCharactersMax } from './limits.ts';
+import { problemCodeCharactersMax } from '../limits.ts';
 
 /** The largest id of a message: 48 bits, as in a `block` frame. */
 export const messageIdMax = 2 ** 48 - 1;
