@@ -11,8 +11,8 @@ const endings = ['md', 'dwg', 'ods', 'csv', 'pdf'];
 const filmEveryMs = 180_000;
 const filmBytes = 16_000_000;
 
-/** The clock of seal is wrong at intervals, until it is corrected. */
-const sealEveryMs = 240_000;
+/** The clock of seal is wrong at intervals, until it is corrected: for nearly half of the time, so that nobody waits long to see it. */
+const sealEveryMs = 75_000;
 const sealWrongMs = 30_000;
 const sealAheadMs = 92_000;
 
