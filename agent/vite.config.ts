@@ -1,13 +1,32 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 const compiled = (path: string): string => fileURLToPath(new URL(`./dist/${path}`, import.meta.url));
+
+/**
+ * Writes characters beyond ASCII as escapes, in UTF-16 as V8 keeps them. It keeps the source of a file in memory, and with one character
+ * beyond Latin-1 in it all of them take two bytes: 4 MiB more for each agent.
+ */
+const escaped: Plugin = {
+  name: 'escaped',
+  // At the very end: a later transformation would print the characters themselves again.
+  generateBundle: (_options, bundle) => {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      chunk.code = chunk.code.replace(
+        /[^\0-\x7f]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      );
+    }
+  },
+};
 
 /**
  * Bundles the compiled program with its dependencies into `bundle/`: Node would otherwise find and read some 1,500 files at each start, which
  * takes half of the time until a member is ready. Packages with native code stay outside.
  */
 export default defineConfig({
+  plugins: [escaped],
   ssr: {
     target: 'node',
     noExternal: true,
