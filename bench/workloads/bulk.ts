@@ -4,7 +4,7 @@ import { repositoryRoot } from '../../testkit/repository.ts';
 import { type Other, throughOther } from '../others/other.ts';
 import type { Bound, Result } from '../result.ts';
 import { Expenses } from '../spent.ts';
-import { flush, makeLargeFile, makeSmallFiles, remove, timed } from '../tree.ts';
+import { flush, makeLargeFile, makeSmallFiles, remove, timed, useMemory } from '../tree.ts';
 import { type Trio, throughLockstep, throughProgram } from './through.ts';
 
 /** Where a workload runs. */
@@ -18,11 +18,13 @@ export interface Place {
 
 /**
  * Creates, renames and deletes a copy of a template tree. For the copying programs the same changes are made to a plain folder first. Each
- * round has new contents: those of the last one are in the history of all members, and would not be sent again.
+ * round has new contents: those of the last one are in the history of all members, and would not be sent again. `memoryMiB`: what three
+ * copies take.
  */
 async function series(
   { members, others, scratch, repetitions }: Place,
   makeTemplate: (path: string) => Promise<unknown>,
+  memoryMiB: number,
 ): Promise<{ create: Expenses; rename: Expenses; remove: Expenses }> {
   const all = { create: new Expenses(), rename: new Expenses(), remove: new Expenses() };
   const [ant] = members;
@@ -32,6 +34,7 @@ async function series(
     await makeTemplate(template);
     const [old, moved] = [`tree-${round}`, `moved-${round}`];
     const paths = [join(ant.folder, old), join(ant.folder, moved)] as const;
+    await useMemory(scratch, memoryMiB);
     all.create.add('lockstep', await throughLockstep(members, () => timed('cp', '-a', template, paths[0])));
     all.rename.add('lockstep', await throughLockstep(members, () => timed('mv', ...paths)));
     all.remove.add('lockstep', await throughLockstep(members, () => timed('rm', '-rf', paths[1])));
@@ -42,7 +45,7 @@ async function series(
         await remove(path);
         await mkdir(path, { recursive: true });
       }
-      await flush();
+      await useMemory(scratch, memoryMiB);
       const makeMs = await timed('cp', '-a', template, join(source, 'tree'));
       all.create.add(program, await throughProgram(program, source, targets, makeMs));
       if (program === 'cp') continue;
@@ -56,6 +59,7 @@ async function series(
     if (round > 0) continue;
     for (const other of others) {
       const [from, to] = [join(other.source, old), join(other.source, moved)];
+      await useMemory(scratch, memoryMiB);
       all.create.add(other.name, await throughOther(other, () => timed('cp', '-a', template, from)));
       all.rename.add(other.name, await throughOther(other, () => timed('mv', from, to)));
       all.remove.add(other.name, await throughOther(other, () => timed('rm', '-rf', to)));
@@ -68,7 +72,7 @@ const bounds = (target: Bound, goal: Bound): Pick<Result, 'unit' | 'target' | 'g
 
 /** A directory of 10,000 files: made, renamed, deleted. */
 export async function smallFiles(place: Place): Promise<Result[]> {
-  const all = await series(place, (path) => makeSmallFiles(path, 10_000, 4_096));
+  const all = await series(place, (path) => makeSmallFiles(path, 10_000, 4_096), 200);
   return [
     {
       name: '10,000 files of 4 KiB in 100 directories',
@@ -86,16 +90,20 @@ export async function smallFiles(place: Place): Promise<Result[]> {
 
 /** 100,000 files. They are made once: that takes long. */
 export async function manyFiles(place: Place): Promise<Result[]> {
-  const { create } = await series({ ...place, repetitions: 1 }, (path) => makeSmallFiles(path, 100_000, 1_024));
+  const { create } = await series({ ...place, repetitions: 1 }, (path) => makeSmallFiles(path, 100_000, 1_024), 2_000);
   return [{ name: '100,000 files of 1 KiB', ...create.result, ...bounds({ atMost: 20_000 }, { atMost: 15_000 }) }];
 }
 
 /** A file of 1 GiB. */
 export async function largeFile(place: Place): Promise<Result[]> {
-  const { create } = await series(place, async (path) => {
-    await mkdir(path, { recursive: true });
-    await makeLargeFile(join(path, 'file'), 1_024);
-  });
+  const { create } = await series(
+    place,
+    async (path) => {
+      await mkdir(path, { recursive: true });
+      await makeLargeFile(join(path, 'file'), 1_024);
+    },
+    3_200,
+  );
   return [{ name: 'one file of 1 GiB', ...create.result, ...bounds({ timesRsync: 1.5 }, { timesRsync: 1.2 }) }];
 }
 
@@ -103,6 +111,6 @@ export async function largeFile(place: Place): Promise<Result[]> {
 export async function realTree(place: Place): Promise<Result[]> {
   const packages = join(repositoryRoot, 'node_modules');
   // The same contents twice would not be sent again.
-  const { create } = await series({ ...place, repetitions: 1 }, (path) => timed('cp', '-a', packages, path));
+  const { create } = await series({ ...place, repetitions: 1 }, (path) => timed('cp', '-a', packages, path), 1_500);
   return [{ name: 'a tree of packages', ...create.result, ...bounds({ timesRsync: 1.2 }, { timesRsync: 0.8 }) }];
 }

@@ -5,11 +5,13 @@ import type { Member } from '../../testkit/member.ts';
 import { throughOther } from '../others/other.ts';
 import type { Result } from '../result.ts';
 import { Expenses } from '../spent.ts';
-import { flush, makeLargeFile, remove, timed } from '../tree.ts';
+import { makeLargeFile, remove, timed, useMemory } from '../tree.ts';
 import type { Place } from './bulk.ts';
 import { throughLockstep, throughProgram } from './through.ts';
 
 const mebibyte = 1_048_576;
+/** Three copies of the file, if all of it is written. */
+const memoryMiB = 3_200;
 
 interface Edit {
   readonly name: string;
@@ -128,15 +130,17 @@ export async function largeEdits({ members, others, scratch, repetitions }: Plac
     const received: number[] = [];
     for (let round = 0; round < repetitions; round++) {
       const before = await Promise.all([bee, cat].map(receivedMiB));
+      await useMemory(scratch, memoryMiB);
       expenses.add('lockstep', await throughLockstep(members, () => run(ant.path('file'), scratch)));
       const after = await Promise.all([bee, cat].map(receivedMiB));
       received.push(Math.max(...after.map((value, index) => value - (before[index] ?? 0))));
-      await flush();
+      await useMemory(scratch, memoryMiB);
       const startMs = performance.now();
       await run(join(source, 'file'), scratch);
       expenses.add('rsync', await throughProgram('rsync', source, targets, performance.now() - startMs));
       if (round > 0) continue;
       for (const other of others) {
+        await useMemory(scratch, memoryMiB);
         expenses.add(other.name, await throughOther(other, () => run(join(other.source, 'file'), scratch)));
       }
     }

@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import type { Cluster } from '../../testkit/cluster.ts';
 import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
-import { flush, makeLargeFile, makeSmallFiles, remove, timed, treeHash } from '../tree.ts';
+import { makeLargeFile, makeSmallFiles, remove, timed, treeHash, useMemory } from '../tree.ts';
 import { until } from '../until.ts';
+
+/** A copy of everything. */
+const memoryMiB = 1_200;
 
 /** The time that a newcomer to a cluster with 10,000 files and 1 GiB takes from its start until it holds everything. */
 export async function newcomer(
@@ -27,7 +30,7 @@ export async function newcomer(
   };
   for (let round = 0; round < repetitions; round++) {
     const dog = await cluster.add(`dog${round}`, { up: false, peers: ['ant'] });
-    await flush();
+    await useMemory(scratch, memoryMiB);
     const startMs = performance.now();
     await dog.start();
     await until([dog], (status) => status.files >= 10_001 && status.pending === 0 && status.synchronised);
@@ -38,7 +41,7 @@ export async function newcomer(
       const target = join(scratch, 'newcomer');
       await remove(target);
       await mkdir(target);
-      await flush();
+      await useMemory(scratch, memoryMiB);
       const copyMs =
         program === 'cp'
           ? await timed('cp', '-a', join(ant.folder, 'small'), join(ant.folder, 'large'), target)
