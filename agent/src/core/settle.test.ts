@@ -1,7 +1,7 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DirtyPath, largeFileDueMs, quietMsMax, quietMsMin, Settle } from './settle.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMax, quietMsMin, Settle, writtenQuietMsMax } from './settle.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
 
@@ -52,7 +52,16 @@ describe('[WT1] when a changed path is checked', () => {
       settle.mark('p', nowMs);
       if (settle.takeDue(nowMs, 1).length > 0) checkedMs = nowMs;
     }
-    expect(checkedMs).toBeLessThanOrEqual(quietMsMin * 4);
+    expect(checkedMs).toBeLessThanOrEqual(writtenQuietMsMax * 4);
+  });
+
+  test('[LC4] one that is written for some time must be silent for as long, up to a limit', () => {
+    const settle = new Settle();
+    for (let nowMs = 0; nowMs <= 6; nowMs += 0.5) settle.mark('p', nowMs);
+    expect(due(settle, 11.9)).toEqual([]);
+    expect(due(settle, 12)).toEqual(['p']);
+    for (let nowMs = 100; nowMs <= 130; nowMs += 0.5) settle.mark('q', nowMs);
+    expect(due(settle, 130 + writtenQuietMsMax)).toEqual(['q']);
   });
 
   test('[LC4] one that is published repeatedly is checked more and more rarely, but every few seconds', () => {

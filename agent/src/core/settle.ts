@@ -17,6 +17,8 @@ export interface DirtyPath {
 export const quietMsMin = 1;
 /** A path that keeps changing is checked after at most this silence. */
 export const quietMsMax = 1_000;
+/** A file that is written for some time must be silent for as long, up to this: it is seldom read half written, and reading takes from its writer. */
+export const writtenQuietMsMax = 10;
 /** A path that is never silent is checked all the same, after this many times its silence. */
 const patience = 4;
 /** The silence, in milliseconds, that a large file must have: to read it costs more than to wait. */
@@ -52,7 +54,8 @@ export class Settle {
       this.#put({ ...known, lastMs: nowMs, dueMs: Math.min(known.dueMs, nowMs + quietMs), isSeen: false });
       return;
     }
-    const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs);
+    const writtenMs = Math.min(nowMs - firstMs, writtenQuietMsMax);
+    const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs, writtenMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
     this.#put({ path, firstMs, lastMs: nowMs, dueMs });
   }

@@ -18,8 +18,9 @@ export const nodeClock: Clock = {
   },
   random: () => Math.random(),
   after(delayMs: number, run: () => void): Timer {
-    // A timer below a millisecond would still wait for one: an action that is due now runs in this turn of the event loop.
-    if (delayMs < 1) {
+    // A timer waits for a millisecond at least: what is due now, or nearly, runs in this turn of the event loop. To turn for longer would take
+    // a core from the program that writes the file.
+    if (delayMs < 0.5) {
       const immediate = setImmediate(run);
       return { cancel: () => clearImmediate(immediate) };
     }
