@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
@@ -95,6 +95,28 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     await mount(ant.path('stopped'), '-o', 'loop', image);
     await isAsBefore(ant);
     expect(filesIn(bee, 'stopped')).toContain('one');
+  });
+
+  test('[WT2] two disks, one a copy of the other, whose directories have the same inode numbers and birth times', async () => {
+    const { cluster, ant, bee } = await pair();
+    const [image, copy] = [ant.state('left.img'), ant.state('right.img')];
+    await run('truncate', ['-s', '16M', image]);
+    await run('mkfs.ext4', ['-q', image]);
+    for (const name of ['left', 'right']) await mkdir(ant.path(name));
+    await mount(ant.path('left'), '-o', 'loop', image);
+    await mkdir(ant.path('left/sub'));
+    await unmount(ant.path('left'));
+    await run('cp', [image, copy]);
+    await mount(ant.path('left'), '-o', 'loop', image);
+    await mount(ant.path('right'), '-o', 'loop', copy);
+    const [one, other] = await Promise.all(['left/sub', 'right/sub'].map((name) => stat(ant.path(name))));
+    expect([one?.ino, one?.birthtimeMs]).toEqual([other?.ino, other?.birthtimeMs]);
+    await ant.restart();
+    await cluster.settled();
+    for (const name of ['left', 'right']) {
+      await writeFile(ant.path(name, 'sub/file'), name);
+      await vi.waitFor(async () => expect(await readFile(bee.path(name, 'sub/file'), 'utf8')).toBe(name), patience);
+    }
   });
 
   test.each([

@@ -8,6 +8,7 @@ import { type DiskSubject, openDiskSubject, silentLog } from '../disk-subject.co
 import { doOne, fingerprintAt, scanAll, writeRequest } from '../folder-subject.contract.ts';
 import { runInChild } from '../in-child.contract.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import { Watcher } from './watcher.ts';
 
 /** In milliseconds: long enough for a machine that is busy with other tests. */
@@ -137,6 +138,30 @@ describe('exchanged directories', () => {
     hints.length = 0;
     writeFileSync(inFolder('d/sub/later'), 'x');
     await expectPathHint('d/sub/later');
+  });
+
+  test('[WT2] directories of two disks with the same inode numbers and birth times are both watched', async () => {
+    const { root } = subject;
+    const disks = { 'of-one': 1, 'of-a-copy': 2 };
+    for (const name of Object.keys(disks)) mkdirSync(inFolder(name));
+    const { ino, birthtimeMs } = statSync(inFolder('of-one'));
+    const system: SystemCalls = {
+      ...nodeSystemCalls(),
+      lstat: (path) => {
+        const stats = nodeSystemCalls().lstat(path);
+        const dev = Object.entries(disks).find(([name]) => inFolder(name) === path)?.[1];
+        return stats && dev ? Object.assign(stats, { dev, ino, birthtimeMs }) : stats;
+      },
+    };
+    const places = { system, root, cookies: join(root, '.lockstep/cookies') };
+    const watcher = withoutTicks(() => new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) }));
+    for (const path of ['', ...Object.keys(disks)]) watcher.watch(path);
+    hints.length = 0;
+    for (const name of Object.keys(disks)) writeFileSync(inFolder(join(name, 'file')), name);
+    await expect
+      .poll(() => hints.map(({ path }) => path))
+      .toEqual(expect.arrayContaining(['of-one/file', 'of-a-copy/file']));
+    await watcher.close();
   });
 
   test('a directory whose inode number was reused is watched under its own path', async () => {

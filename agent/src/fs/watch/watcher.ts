@@ -10,8 +10,12 @@ import { HintGatherer } from './hint-gatherer.ts';
 import { Notifier } from './notifier.ts';
 import { WatchCookies } from './watch-cookies.ts';
 
-/** The identity of a watched directory. Inode numbers are reused at once, so it includes the birth time. */
+/**
+ * The identity of a watched directory. Inode numbers are reused at once, so it includes the birth time; and two disks, one of them a copy of
+ * the other, have equal ones, so it includes the device.
+ */
 interface Identity {
+  readonly dev: number;
   readonly ino: number;
   readonly birthtimeMs: number;
 }
@@ -36,7 +40,8 @@ export class Watcher implements DirectoryWatches {
   readonly #notifier: Notifier;
   readonly #cookies: WatchCookies;
   readonly #watches = new Map<string, Watch>();
-  readonly #pathOfIno = new Map<number, string>();
+  /** By device and inode number. */
+  readonly #pathOfInode = new Map<string, string>();
   /** Watched directories directly below a directory: forgetting a tree must not iterate over all others. */
   readonly #children = new Map<string, Set<string>>();
   readonly #unwatched = new Map<string, UnwatchedDirectory>();
@@ -120,7 +125,7 @@ export class Watcher implements DirectoryWatches {
   #identify(path: string): Identity | undefined {
     try {
       const stats = lstatIfThere(this.#system, absolutePath(this.#root, path));
-      return stats?.isDirectory() ? { ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
+      return stats?.isDirectory() ? { dev: stats.dev, ino: stats.ino, birthtimeMs: stats.birthtimeMs } : undefined;
     } catch {
       // It cannot be read, so it cannot be watched; the listing reports why.
       return undefined;
@@ -137,7 +142,7 @@ export class Watcher implements DirectoryWatches {
     }
     this.#unwatched.delete(path);
     const selfNames = new Set([path === '' ? nameOf(this.#root) : nameOf(path)]);
-    const before = this.#pathOfIno.get(identity.ino);
+    const before = this.#pathOfInode.get(inodeOf(identity));
     const same = before === undefined ? undefined : this.#watches.get(before);
     if (before !== undefined && before !== path && same !== undefined && isSame(same, identity)) {
       // The same directory under its earlier path. The kernel has one watch for both, and the new one was set before the old one is closed:
@@ -146,7 +151,7 @@ export class Watcher implements DirectoryWatches {
       this.#drop(before);
     }
     this.#watches.set(path, { ...identity, close: outcome.close, selfNames });
-    this.#pathOfIno.set(identity.ino, path);
+    this.#pathOfInode.set(inodeOf(identity), path);
     if (path === '') return;
     const parent = parentOf(path);
     const siblings = this.#children.get(parent);
@@ -159,7 +164,8 @@ export class Watcher implements DirectoryWatches {
     if (watch === undefined) return;
     watch.close();
     this.#watches.delete(path);
-    if (this.#pathOfIno.get(watch.ino) === path) this.#pathOfIno.delete(watch.ino);
+    const inode = inodeOf(watch);
+    if (this.#pathOfInode.get(inode) === path) this.#pathOfInode.delete(inode);
     const siblings = this.#children.get(parentOf(path));
     siblings?.delete(path);
     if (siblings?.size === 0) this.#children.delete(parentOf(path));
@@ -215,5 +221,9 @@ export class Watcher implements DirectoryWatches {
 }
 
 function isSame(a: Identity, b: Identity): boolean {
-  return a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+  return a.dev === b.dev && a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+}
+
+function inodeOf({ dev, ino }: Identity): string {
+  return `${dev}:${ino}`;
 }
