@@ -178,7 +178,7 @@ test.describe('one member', () => {
       await expect(panel).toBeVisible();
       expect(new URL(page.url()).pathname).toBe(address);
       await page.reload();
-      await expect(panel.getByText('has it')).toBeVisible();
+      await expect(panel.getByText('has it', { exact: true })).toBeVisible();
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'odd %2F names' }).click();
     }

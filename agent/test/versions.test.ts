@@ -138,6 +138,21 @@ test('[OV3] a content that no member has any more is refused, and nothing change
   expect((await ant.status()).problems).toEqual([]);
 });
 
+test('[OV2] an empty version comes back although no member has one', async () => {
+  await writes(member('ant'), 'emptied.txt', ['', 'written']);
+  await forget(member('ant'), member('bee'), member('cat'));
+  const empty = (await versions(member('bee'), 'emptied.txt')).versions.at(-1);
+  expect([empty?.size, empty?.place, empty?.members, empty?.restorable]).toEqual([0, null, [], true]);
+  const shown = await member('bee').fetch(
+    `/api/v1/content/emptied.txt?version=${encodeURIComponent(empty?.version ?? '')}`,
+  );
+  expect([shown.status, await shown.text()]).toEqual([200, '']);
+  const result = await restore(member('bee'), 'emptied.txt', '--version', empty?.label ?? '');
+  expect(result).toMatchObject({ changed: true, restored: { size: 0 } });
+  await cluster().settled();
+  expect(await textAt(member('cat'), 'emptied.txt')).toBe('');
+});
+
 test('[OV3] a path with a directory, or below a link, is refused, and nothing outside the folder is written', async () => {
   const ant = member('ant');
   await writes(ant, 'was-file', ['text']);

@@ -184,8 +184,9 @@ class Rebuild {
   }
 
   async #source(head: Operation): Promise<ContentSource | undefined> {
-    const { content } = head;
+    const { content, size } = head;
     if (content === undefined) return undefined;
+    if (size === 0) return { from: 'bytes', bytes: new Uint8Array(0) };
     const { context } = this.#engine;
     const [file] = filesWith(context, content);
     if (file !== undefined) return fileSource(file);

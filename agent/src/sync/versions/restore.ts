@@ -73,8 +73,10 @@ export async function sourceOf(
   { oldVersions, pause }: RestoreParts,
   version: Operation,
 ): Promise<ContentSource | undefined | string> {
-  const { content } = version;
+  const { content, size } = version;
   if (content === undefined) return undefined;
+  // An empty file needs nothing from anywhere.
+  if (size === 0) return { from: 'bytes', bytes: new Uint8Array(0) };
   const here = await oldVersions.findHere(content);
   if (here !== undefined) return here;
   if (pause.isOn) {

@@ -90,6 +90,7 @@ test.each([
   [{ place: 'history', isCurrent: false, members: [] }, 'In the history of ant'],
   [{ place: null, isCurrent: false, members: ['bee'] }, 'On bee'],
   [{ place: null, isCurrent: false, members: [] }, 'No member that is up has it any more'],
+  [{ place: null, isCurrent: false, members: [], size: 0 }, ''],
 ] as const)('[DB-F9] where a version can be had: %j', ({ members, ...rest }, sentence) => {
   const holders = members.map((name) => ({ member: name, name }));
   const version = { type: 'file', content: 'b3:', members: holders, ...rest } as unknown as PathVersion;

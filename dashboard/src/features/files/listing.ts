@@ -105,10 +105,11 @@ export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): str
 }
 
 /** Where the content of a version can be had; `self` is the member that serves the page. */
-export function placesOf({ type, content, place, members, isCurrent }: PathVersion, self: string): string {
+export function placesOf({ type, content, size, place, members, isCurrent }: PathVersion, self: string): string {
   if (type === 'absent') return '';
   const now = isCurrent ? 'Current version. ' : '';
-  if (content === undefined) return now.trim();
+  // An empty file can be had without a member that has it.
+  if (content === undefined || size === 0) return now.trim();
   const here = place === null ? [] : [place === 'folder' ? `in the folder of ${self}` : `in the history of ${self}`];
   const holders = [...here, ...(members.length === 0 ? [] : [`on ${formatNames(members.map(({ name }) => name))}`])];
   if (holders.length === 0) return `${now}No member that is up has it any more`;

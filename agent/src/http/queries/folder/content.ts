@@ -53,6 +53,7 @@ export async function openVersion(
   const { path, content, blocks, size = 0 } = operation;
   if (content === undefined) throw unavailable(`${path} is no file.`);
   const { start, end } = range ?? { start: 0, end: size };
+  if (size === 0) return { size, chunks: noChunks() };
   if ((await engine.oldVersions.findHere(content)) === undefined) {
     // Then no source has it, which the first block tells.
     await engine.oldVersions.obtain(operation);
@@ -76,6 +77,8 @@ export async function openVersion(
   }
   return { size, chunks: chunks() };
 }
+
+async function* noChunks(): AsyncIterable<Uint8Array> {}
 
 function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
   const { journal } = engine.context;

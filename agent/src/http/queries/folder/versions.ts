@@ -23,6 +23,7 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
   const versions = rows.map((row): PathVersion => {
     const { operation } = row;
     const { content } = operation;
+    const hasBytes = content !== undefined && operation.size !== 0;
     const place = content === undefined ? null : placeOf(engine, content, kept);
     const members = content === undefined ? [] : (result.holders.get(content) ?? []);
     return {
@@ -35,7 +36,7 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
       members: members
         .map((member) => ({ member, name: engine.peers.nameOf(member) }))
         .sort((a, b) => a.name.localeCompare(b.name)),
-      restorable: isLive(operation) && (content === undefined || place !== null || members.length > 0),
+      restorable: isLive(operation) && (!hasBytes || place !== null || members.length > 0),
     };
   });
   return { path, versions, more: found.more || found.rows.length > limit, silent: silentMembers(engine, result) };
