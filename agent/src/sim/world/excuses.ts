@@ -4,7 +4,7 @@ import type { Inode } from '../disk/inode.ts';
 import type { Torn } from '../disk/write-cache.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
-import { valueOfRow, valuesAmong, valuesOn } from './values.ts';
+import { isOverAmong, valueOfRow, valuesAmong, valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 /** Values that no agent can owe after an accident, which destroyed the necessary knowledge. GUARANTEES lists each case. */
@@ -132,12 +132,8 @@ export class Excuses {
       const row = machine.journal.disk(path);
       return row !== undefined && dotKey(row.dot) === dotKey(operation) && machine.volume.disk.at(path) === undefined;
     };
-    const isDeleted = (path: string, operation: Dot): boolean =>
-      wasRemoved(path, operation) ||
-      remaining.some(({ journal }) => {
-        const isKnown = journal.operation(operation) !== undefined;
-        return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
-      });
+    const isOver = isOverAmong(remaining);
+    const isDeleted = (path: string, operation: Dot): boolean => wasRemoved(path, operation) || isOver(path, operation);
     const here = valuesAmong([machine], isDeleted, isBack);
     const elsewhere = valuesAmong(
       remaining.filter((other) => other !== machine),
@@ -180,12 +176,7 @@ export class Excuses {
   #releaseBroughtBack(machine: Machine, together: readonly Machine[]): void {
     const { ledger, remaining } = this.#world;
     const others = remaining.filter((other) => !together.includes(other));
-    const elsewhere = valuesAmong(others, (path, operation) =>
-      others.some(({ journal }) => {
-        const isKnown = journal.operation(operation) !== undefined;
-        return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
-      }),
-    );
+    const elsewhere = valuesAmong(others, isOverAmong(others));
     for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
       if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
       if (owedSince > (this.#copies.get(machine)?.moment ?? 0))

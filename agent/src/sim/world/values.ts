@@ -1,4 +1,4 @@
-import { type Dot, isLive, type Operation } from '@lockstep/shared';
+import { type Dot, dotKey, isLive, type Operation } from '@lockstep/shared';
 import type { DiskEntry } from '../../core/entry.ts';
 import type { Inode } from '../disk/inode.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
@@ -60,6 +60,15 @@ export function valuesAmong(
     }
   }
   return values;
+}
+
+/** True for an operation that one of these machines knows and that another operation has replaced there: the others learn that. */
+export function isOverAmong(machines: readonly Machine[]): (path: string, operation: Dot) => boolean {
+  return (path, operation) =>
+    machines.some(({ journal }) => {
+      const isKnown = journal.operation(operation) !== undefined;
+      return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
+    });
 }
 
 /** The value that the entry of a row had when it was recorded. */

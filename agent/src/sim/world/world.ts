@@ -17,7 +17,7 @@ import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
 import type { Scenario } from './scenario.ts';
-import { valuesAmong } from './values.ts';
+import { isOverAmong, valuesAmong } from './values.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 
@@ -118,8 +118,10 @@ export class World implements Surroundings {
   /** Releases values that no machine has any more. */
   releaseLost(how: string): void {
     const left = valuesAmong(this.remaining);
-    for (const { key } of this.ledger.owed()) {
-      if (!left.has(key)) this.ledger.release(key, 'accident', how);
+    // One that its user brought back may be known to be deleted, and stand only where that is still to be learnt.
+    const stays = valuesAmong(this.remaining, isOverAmong(this.remaining));
+    for (const { key, timesReleased } of this.ledger.owed()) {
+      if (!(timesReleased > 0 ? stays : left).has(key)) this.ledger.release(key, 'accident', how);
     }
   }
 
