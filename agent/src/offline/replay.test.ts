@@ -72,3 +72,10 @@ test('[RP3] a replay writes no spelling of .lockstep', async () => {
   expect(readdirSync(join(place, 'into'))).toEqual(['a']);
   expect(readdirSync(join(place, 'into/a'))).toEqual([]);
 });
+
+test('[RP1] a replay makes an empty file although no member has one', async () => {
+  member.received(member.operation('empty', { kind: 'put', text: '' }, { origin: bee }));
+  const { missing, files } = await replayed();
+  expect({ missing, files }).toEqual({ missing: [], files: 1 });
+  expect(statSync(join(place, 'into/empty')).size).toBe(0);
+});

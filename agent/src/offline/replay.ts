@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import { entryType, isLive, isStatePath, LockstepError, type Operation, parentOf, pathFault } from '@lockstep/shared';
 import type { ReplayResult } from '@lockstep/shared/api';
 import { blockCount } from '../core/blocks.ts';
+import { noBytes } from '../core/plan/action.ts';
 import { openJournal } from '../store/journal.ts';
 import type { Engine } from '../sync/engine.ts';
 import type { ContentSource } from '../sync/ports/folder.ts';
@@ -165,7 +166,8 @@ class Rebuild {
     }
     const file = await open(target, 'wx', 0o600);
     try {
-      for (let index = 0; index < blockCount(size); index++) {
+      const count = size === 0 ? 0 : blockCount(size);
+      for (let index = 0; index < count; index++) {
         const bytes = await this.#engine.context.folder.readBlock({ content, blocks, size, index, source });
         if (bytes === undefined) throw new Error('its content changed while it was read');
         await file.write(bytes);
@@ -186,7 +188,7 @@ class Rebuild {
   async #source(head: Operation): Promise<ContentSource | undefined> {
     const { content, size } = head;
     if (content === undefined) return undefined;
-    if (size === 0) return { from: 'bytes', bytes: new Uint8Array(0) };
+    if (size === 0) return noBytes;
     const { context } = this.#engine;
     const [file] = filesWith(context, content);
     if (file !== undefined) return fileSource(file);

@@ -12,6 +12,9 @@ export type ContentSource =
   /** Another file of the folder that held the content when it had this fingerprint. */
   | { readonly from: 'file'; readonly path: string; readonly fingerprint: Fingerprint };
 
+/** The source of an empty file, which needs nothing from anywhere. */
+export const noBytes: ContentSource = { from: 'bytes', bytes: new Uint8Array(0) };
+
 /** The entry that must be at the target when the action is executed; otherwise the action is not done (`changed`). */
 export type Expected = Fingerprint | 'absent';
 

@@ -11,12 +11,9 @@ import {
   permissions,
   type RowMarks,
 } from '../entry.ts';
-import type { Action, ActionRequest, ContentSource } from './action.ts';
+import { type Action, type ActionRequest, noBytes } from './action.ts';
 import { planDirectoryRename } from './directory-rename.ts';
 import type { PlanStep, PlanView } from './plan-step.ts';
-
-/** An empty file needs nothing from anywhere. */
-const noBytes: ContentSource = { from: 'bytes', bytes: new Uint8Array(0) };
 
 export interface Plan {
   /** In the order in which they must be carried out. */

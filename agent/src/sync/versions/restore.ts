@@ -1,6 +1,7 @@
 import { entryType, type Operation } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
+import { noBytes } from '../../core/plan/action.ts';
 import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
 import { directoryMode, missingParents, placingRefusal } from '../integrity/placing.ts';
 import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
@@ -75,8 +76,7 @@ export async function sourceOf(
 ): Promise<ContentSource | undefined | string> {
   const { content, size } = version;
   if (content === undefined) return undefined;
-  // An empty file needs nothing from anywhere.
-  if (size === 0) return { from: 'bytes', bytes: new Uint8Array(0) };
+  if (size === 0) return noBytes;
   const here = await oldVersions.findHere(content);
   if (here !== undefined) return here;
   if (pause.isOn) {
