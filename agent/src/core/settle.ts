@@ -17,7 +17,10 @@ export interface DirtyPath {
 export const quietMsMin = 1;
 /** A path that keeps changing is checked after at most this silence. */
 export const quietMsMax = 1_000;
-/** A file that is written for some time must be silent for as long, up to this: it is seldom read half written, and reading takes from its writer. */
+/**
+ * A file that is written for some time must be silent for as long, up to this: it is then seldom read half written, and reading takes time
+ * from its writer.
+ */
 export const writtenQuietMsMax = 10;
 /** A path that is never silent is checked all the same, after this many times its silence. */
 const patience = 4;
