@@ -125,6 +125,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         addresses: config.addresses.length > 0 ? config.addresses : reachableAt(network.address),
         webhook: webhookId(config.notifyWebhook),
         ...(config.mayBeAway && { mayBeAway: true as const }),
+        ...(config.content === 'on-demand' && { onDemand: true as const }),
       },
       // A journal with operations also knows the members, and their addresses are newer.
       peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,
@@ -139,6 +140,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       rescanIntervalMs: config.rescanIntervalMs,
       boot: await readBoot(),
       scrubIntervalMs: config.scrubIntervalMs,
+      cacheSize: config.cacheSize,
       sendLimit: config.sendLimit,
       receiveLimit: config.receiveLimit,
     });

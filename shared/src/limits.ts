@@ -206,6 +206,9 @@ export const rescanIntervalMs = 600_000;
 /** The part of the disk that replaced and deleted versions in `.lockstep/history` may occupy; what a conflict still needs is kept beyond it. */
 export const historyDiskShareMax = 0.1;
 
+/** The part of the disk that the contents of a member that fetches on demand may take, unless a person sets another room. */
+export const cacheDiskShareMax = 0.5;
+
 /** History leaves this much of the disk free, by its size: it is a courtesy, and files that arrive need the room. */
 export const historyReserveShare = 0.05;
 export const historyReserveBytesMax = 1024 ** 3;

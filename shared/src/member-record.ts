@@ -15,6 +15,7 @@ export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
   addresses: addressesSchema,
   standing: z.enum(['joined', 'left']),
   mayBeAway: z.literal(true).optional(),
+  onDemand: z.literal(true).optional(),
 });
 
 /** The first `addressesMax` of `addresses`, which are the best, without those that are too long to be sent. */

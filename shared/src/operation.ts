@@ -34,6 +34,8 @@ export interface MemberRecord {
   readonly standing: 'joined' | 'left';
   /** A person said that its machine is off at times, as a laptop is. Absent if not, so that records of earlier versions keep their text. */
   readonly mayBeAway?: true | undefined;
+  /** It knows all entries, and has the contents of some files only. Absent if it has the whole folder. */
+  readonly onDemand?: true | undefined;
 }
 
 /**

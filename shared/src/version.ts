@@ -17,11 +17,12 @@
  * v8 (0.1): have, and recipes and ranges in want. A member of v7 would end the session.
  * v9 (0.1): pulse; `echo` in heartbeats instead of replies. A member of v8 would end the session.
  * v10 (0.1): compressed blocks. A member of v9 would end the session.
+ * v11 (0.1): `onDemand` in hello, in the records of members and in their chain; `keep` in want. A member of v10 would end the session.
  */
-export const PROTOCOL_VERSION = 10;
+export const PROTOCOL_VERSION = 11;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 10;
+export const PROTOCOL_VERSION_MIN = 11;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).
@@ -36,8 +37,9 @@ export const PROTOCOL_VERSION_MIN = 10;
  * v8 (0.1): `keeps` of operations.
  * v9 (0.1): totals of what is in place on the disk, and of the bytes that are missing there.
  * v10 (0.1): `marks` of operations, and those that another operation than the one here has, or an unknown one.
+ * v11 (0.1): a mark of rows of disk: files whose content is on other members only.
  */
-export const JOURNAL_VERSION = 10;
+export const JOURNAL_VERSION = 11;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

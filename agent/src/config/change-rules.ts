@@ -98,6 +98,19 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     effect:
       'While this machine is off, the others show it in grey as away, and tell nobody. They still wait for it where all must have a file.',
   },
+  content: {
+    title: 'Contents on this member',
+    group: 'member',
+    takesEffect: 'restart',
+    effect:
+      'on-demand drops the contents that do not fit into the cache, if other members have them. full fetches all contents, which takes their space.',
+  },
+  cacheSize: {
+    title: 'Space for contents on demand',
+    group: 'member',
+    takesEffect: 'now',
+    effect: 'With less space the contents that were not used for long leave this member, if other members have them.',
+  },
   compression: {
     title: 'Compression of contents',
     group: 'limits',

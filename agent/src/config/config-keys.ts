@@ -1,4 +1,5 @@
 import {
+  cacheDiskShareMax,
   compressions,
   historyAgeMsMax,
   historyDiskShareMax,
@@ -10,7 +11,7 @@ import { noticeFreeBytesMin, noticeKinds } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { formatDiskRoom, formatDuration, formatSize, parseDiskRoom } from './quantity.ts';
 import { allowedRates, rateRules } from './rate-rules.ts';
-import { type Config, type ConfigKey, dashboardGuards, logLevels } from './schema.ts';
+import { type Config, type ConfigKey, contentModes, dashboardGuards, logLevels } from './schema.ts';
 import { custom, dialAddresses, duration, hostPort, memberName, size, webhook } from './value-schemas.ts';
 
 function define<Field extends keyof Config>(
@@ -138,6 +139,33 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'true or false',
     schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]),
     defaultText: 'false',
+  }),
+  define({
+    field: 'content',
+    key: 'content',
+    placeholder: 'MODE',
+    list: false,
+    choices: contentModes,
+    comment: [
+      'full: this member has the whole folder. on-demand: it knows all names, and has the contents of the files that were read or written here;',
+      'others are fetched when they are read, in the mount, on the page or by URL. Its folder shows the files that it has.',
+    ],
+    allowed: 'full or on-demand',
+    schema: z.enum(contentModes),
+    defaultText: 'full',
+  }),
+  define({
+    field: 'cacheSize',
+    key: 'cache_size',
+    flag: 'cache',
+    placeholder: 'SIZE',
+    list: false,
+    comment: [
+      'With content = "on-demand": the disk space for contents. What was not used for long goes first, and only if other members have it.',
+    ],
+    allowed: 'a part of the disk, such as "50 %", or a size, such as "20G" or "20 GiB" (units B, KiB, MiB, GiB, TiB)',
+    schema: custom(parseDiskRoom),
+    defaultText: formatDiskRoom({ share: cacheDiskShareMax }),
   }),
   define({
     field: 'allowControl',

@@ -2,6 +2,9 @@ const durationUnits = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 
 
 const sizeUnits = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 } as const;
 
+/** Other names of the units of sizes. */
+const sizeAliases: Readonly<Record<string, string>> = { K: 'KiB', M: 'MiB', G: 'GiB', T: 'TiB' };
+
 const pattern = /^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$/;
 
 function parse(text: string, units: Readonly<Record<string, number>>): number | undefined {
@@ -28,9 +31,12 @@ export function formatDuration(ms: number): string {
   return format(ms, durationUnits, '');
 }
 
-/** Parses `512 B`, `16 MiB`, `1.5 GiB` as bytes. Undefined for other texts. */
+/** Parses `512 B`, `16 MiB`, `1.5 GiB`, `20G` as bytes; K, M, G and T are powers of 1024 as well. Undefined for other texts. */
 export function parseSize(text: string): number | undefined {
-  return parse(text, sizeUnits);
+  return parse(
+    text.replace(/[KMGT]$/, (unit) => sizeAliases[unit] ?? unit),
+    sizeUnits,
+  );
 }
 
 /** The shortest exact form that `parseSize` reads. */

@@ -13,6 +13,10 @@ export const dashboardGuards = ['own', 'outside'] as const;
 
 type DashboardGuard = (typeof dashboardGuards)[number];
 
+export const contentModes = ['full', 'on-demand'] as const;
+
+type ContentMode = (typeof contentModes)[number];
+
 /** The settings of one member, from its `config.toml`, the environment and the command line. */
 export interface Config {
   /** The member's name, for people and for the names of conflict copies. */
@@ -30,6 +34,9 @@ export interface Config {
   readonly dashboardKey: string;
   /** The machine is off at times: the other members do not take that for a fault. */
   readonly mayBeAway: boolean;
+  /** Whether this member has the whole folder, or fetches contents on demand; and the room for these. */
+  readonly content: ContentMode;
+  readonly cacheSize: DiskRoom;
   /** What the other members may do to this one. */
   readonly allowControl: ControlLevel;
   /** `host:port` addresses of members to connect to. */

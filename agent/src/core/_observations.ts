@@ -34,6 +34,7 @@ export function find(input: {
   readonly journaled?: readonly Operation[];
   readonly isKept?: boolean;
   readonly isInterrupted?: boolean;
+  readonly isOnDemand?: boolean;
 }): Finding {
   const { row, shown, head, journaled = [], ...rest } = input;
   return findLocalChange({ path: 'p', row, shown, head, ...rest, journaled: () => journaled });

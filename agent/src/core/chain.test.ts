@@ -14,6 +14,8 @@ const text = (more: Partial<MemberRecord>): unknown[] => {
 test('[MB15] the mark of a member is part of its text only where it is set, so that earlier records keep theirs', () => {
   expect(text({})).toEqual([id, 'ant', ['ant:4700'], 'joined']);
   expect(text({ mayBeAway: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true]);
+  expect(text({ onDemand: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', null, true]);
+  expect(text({ mayBeAway: true, onDemand: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true, true]);
 });
 
 test('[FK1] the marks of other operations are part of the text only where an operation has them', () => {

@@ -72,6 +72,11 @@ export interface DiskEntry {
    * another fingerprint were written there by a user, unless they are zeros.
    */
   readonly cut?: boolean | undefined;
+  /**
+   * The operation's file is not on this disk, which is as it should be: this member fetches contents on demand. There is no fingerprint, and
+   * the path is not pending.
+   */
+  readonly remote?: boolean | undefined;
 }
 
 export type Unconfirmed = 'dirty' | 'clean';
@@ -148,6 +153,11 @@ export function entryFor(
   if (left === undefined) return { path, entry: { dot, ...durability } };
   const marks = { ...durability, ...(unconfirmed && { unconfirmed }) };
   return { path, entry: { dot, content: head.content, fingerprint: left, racy, ...marks } };
+}
+
+/** The row of `disk` for a live file that is fetched on demand. */
+export function remoteEntry(path: string, { origin, seq }: Dot): DiskChange {
+  return { path, entry: { dot: { origin, seq }, remote: true } };
 }
 
 const typeBits = 0o170000;

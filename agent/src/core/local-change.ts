@@ -85,8 +85,9 @@ export type Finding =
       readonly racy: boolean;
     }
   /**
-   * The row is to be removed, so that the live head is pending again. There are three such rows: an entry was passed over and its path is
-   * free now, damage was removed, or the agent itself removed the entry before a kill.
+   * The row is to be removed, so that the live head is pending again. There are four such rows: an entry was passed over and its path is
+   * free now, damage was removed, or the agent itself removed the entry before a kill: for a directory, or because it was out of date and its
+   * path is remote.
    */
   | { readonly do: 'forget' }
   /** The entry is the damage that the row describes; only its fingerprint changed. */
@@ -101,7 +102,7 @@ export type Finding =
  * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
  * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
  * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
- * path.
+ * path. `isOnDemand`: this member removes files that are out of date instead of replacing them.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -112,19 +113,21 @@ export function findLocalChange(input: {
   readonly journaled: () => readonly Operation[];
   readonly isKept?: boolean | undefined;
   readonly isInterrupted?: boolean | undefined;
+  readonly isOnDemand?: boolean | undefined;
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
-  // A row without a fingerprint names a live entry only if that is ignored or could not be shown: no user saw it here.
+  // A row without a fingerprint names a live entry only if that is ignored, remote or could not be shown: no user saw it here.
   const shown = present || (input.shown && !isLive(input.shown)) ? input.shown : undefined;
   const parents = shown ? [shown] : [];
   const replaced = present ? row.content : undefined;
   if (seen.state === 'absent') {
+    if (row?.remote) return { do: 'nothing' };
     if (!present) return input.shown && isLive(input.shown) ? { do: 'forget' } : { do: 'nothing' };
     if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
     const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
     if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
-    if (row.damaged || isTakenAway(input, shown)) return { do: 'forget' };
+    if (row.damaged || isTakenAway(input, shown) || isOutOfDate(input, shown)) return { do: 'forget' };
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }
   const { fingerprint } = seen;
@@ -142,6 +145,10 @@ export function findLocalChange(input: {
     if (seen.state === 'file' && operation.content !== seen.content) return 'no';
     return operation.mode === mode && hasSameTime(operation) ? 'all' : 'content';
   };
+  // The agent was killed between two steps: it records a file as remote before it removes it, and as shown after it has written it.
+  if (row?.remote && input.shown && matches(input.shown) === 'all') {
+    return { do: 'adopt', head: input.shown, fingerprint, racy };
+  }
   const matchesShown = shown ? matches(shown) : 'no';
   if (matchesShown === 'all' && present) {
     // The times of a directory change with its entries.
@@ -225,6 +232,18 @@ function isTakenAway(
 ): boolean {
   if (isKept !== true || head === undefined || entryType(head) !== 'directory') return false;
   return row?.fingerprint !== undefined && !isDirectoryMode(row.fingerprint.mode) && isPassedOver(shown, head);
+}
+
+/**
+ * True when the agent of a member that fetches on demand may have removed a file because another version of it came. It was then killed
+ * before it recorded that. If the user deleted the file at that moment, the other version stays: they had not seen it.
+ */
+function isOutOfDate(
+  { head, isKept, isOnDemand }: Parameters<typeof findLocalChange>[0],
+  shown: Operation | undefined,
+): boolean {
+  if (isOnDemand !== true || isKept !== true || shown === undefined || head === undefined) return false;
+  return entryType(head) === 'file' && !isSameDot(head, shown);
 }
 
 /** True when the author of the visible head did not know of the operation that this disk shows: then `isKept` is needed. */

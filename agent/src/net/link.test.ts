@@ -264,9 +264,11 @@ describe('[MB15] the record of a member that may be away', () => {
   test('arrives with the mark', async () => {
     const { dialled, accepted } = await openPair();
     const received = receive(accepted);
-    dialled.send(message({ ...member, mayBeAway: true }));
+    dialled.send(message({ ...member, mayBeAway: true, onDemand: true }));
     await until(() =>
-      expect(received.messages).toMatchObject([{ carried: [{ operation: { member: { mayBeAway: true } } }] }]),
+      expect(received.messages).toMatchObject([
+        { carried: [{ operation: { member: { mayBeAway: true, onDemand: true } } }] },
+      ]),
     );
   });
 });

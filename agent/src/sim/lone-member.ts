@@ -17,6 +17,7 @@ import { MissingContents } from '../sync/state/missing-contents.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
+import { WantedFiles } from '../sync/state/wanted-files.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
 import { Life } from './base/life.ts';
 import { Random } from './base/random.ts';
@@ -102,6 +103,7 @@ export class LoneMember {
       lastBoot: new LastBoot(),
       missing: new MissingContents(() => facts.contentLost.publish()),
       others: new OtherHolders(self.id, journal),
+      wanted: new WantedFiles(false, undefined),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
       limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },

@@ -21,11 +21,12 @@ export interface DiskRow {
   /** The content that was found there instead, or 1 if that was not read. */
   readonly damaged: number | string | null;
   readonly cut: number | null;
+  readonly remote: number | null;
 }
 
 /** The columns of a `DiskRow`. */
 export const diskColumns =
-  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut';
+  'path, origin, seq, content, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy, unsynced, unconfirmed, damaged, cut, remote';
 
 /** The entry that a row describes. */
 export function fromDiskRow(row: DiskRow, origins: OriginTable): DiskEntry {
@@ -41,6 +42,7 @@ export function fromDiskRow(row: DiskRow, origins: OriginTable): DiskEntry {
     ...(row.damaged !== null && { damaged: true }),
     ...(typeof row.damaged === 'string' && { found: row.damaged as ContentId }),
     ...(row.cut !== null && { cut: true }),
+    ...(row.remote !== null && { remote: true }),
   };
 }
 
@@ -60,7 +62,7 @@ export function shownOf(entry: Omit<DiskEntry, 'path'>, origin: number, content_
 
 /** The entry as it would be read from its row. */
 export function asStored(path: string, entry: Omit<DiskEntry, 'path'>): DiskEntry {
-  const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
+  const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut, remote } = entry;
   return {
     path,
     dot: { origin: dot.origin, seq: dot.seq },
@@ -72,6 +74,7 @@ export function asStored(path: string, entry: Omit<DiskEntry, 'path'>): DiskEntr
     ...(damaged && { damaged }),
     ...(damaged && found !== undefined && { found }),
     ...(damaged && cut && { cut }),
+    ...(remote && { remote }),
   };
 }
 

@@ -50,6 +50,21 @@ export function diskContract(open: () => Journal): void {
       expect(journal.disk('x')).toStrictEqual({ path: 'x', dot: dot(ant, 1) });
     });
 
+    test('[OD1] a remote row is known as applied, and lies below its directory', () => {
+      journal.append([put(ant, 1, 'd/x'), put(ant, 2, 'd/y'), put(ant, 3, 'e')]);
+      for (const [index, path] of ['d/x', 'd/y', 'e'].entries()) {
+        journal.recordDisk([{ path, entry: { dot: dot(ant, index + 1), remote: true } }]);
+      }
+      expect(journal.counts()).toMatchObject({ pending: 0, missingBytes: 0, disk: { files: 0 } });
+      expect(journal.applied().vector).toEqual(journal.known());
+      expect(pathsOf(journal.remoteBelow('', undefined, 10))).toEqual(['d/x', 'd/y', 'e']);
+      expect(pathsOf(journal.remoteBelow('d', 'd/x', 10))).toEqual(['d/y']);
+      journal.recordDisk([{ path: 'd/y', entry: undefined }]);
+      expect(journal.disk('d/x')).toStrictEqual({ path: 'd/x', dot: dot(ant, 1), remote: true });
+      expect(pathsOf(journal.remoteBelow('d', undefined, 10))).toEqual(['d/x']);
+      expect(journal.counts().pending).toBe(1);
+    });
+
     test('[PC1] a row that is not durable counts as not applied until a sync that began after it has ended', () => {
       const row = (seq: number, path: string) => ({ path, entry: { dot: dot(ant, seq), unsynced: true } });
       journal.append([put(ant, 1, 'x'), put(ant, 2, 'y'), put(ant, 3, 'z')]);

@@ -34,6 +34,7 @@ export class DiskStore {
   readonly #dirty: Statement<{ path: string }>;
   readonly #unconfirmedBelow: Statement<{ path: string }>;
   readonly #clean: Statement<DiskRow>;
+  readonly #remoteBelow: Statement<DiskRow>;
   readonly #confirmed: Statement;
   readonly #cleaned: Statement;
   readonly #lastGeneration: Statement<{ last: number | null }>;
@@ -63,13 +64,13 @@ export class DiskStore {
     this.#withInode = select('ino = ?');
     this.#upsert = database.statement(
       `INSERT INTO disk (path, origin, seq, content, content_key, ino, size, mtime_ms, ctime_ms, mode, birth_ms, racy,
-         unsynced, unconfirmed, damaged, cut)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         unsynced, unconfirmed, damaged, cut, remote)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, seq = excluded.seq, content = excluded.content,
          content_key = excluded.content_key, ino = excluded.ino, size = excluded.size, mtime_ms = excluded.mtime_ms,
          ctime_ms = excluded.ctime_ms, mode = excluded.mode, birth_ms = excluded.birth_ms, racy = excluded.racy,
          unsynced = excluded.unsynced, unconfirmed = excluded.unconfirmed, damaged = excluded.damaged,
-         cut = excluded.cut`,
+         cut = excluded.cut, remote = excluded.remote`,
     );
     this.#allDamaged = database.statement('SELECT path FROM disk WHERE damaged IS NOT NULL');
     this.#remove = database.statement('DELETE FROM disk WHERE path = ?');
@@ -84,6 +85,9 @@ export class DiskStore {
     );
     this.#clean = database.statement(
       `SELECT ${diskColumns} FROM disk INDEXED BY disk_unconfirmed WHERE unconfirmed = 0 AND path > ? ORDER BY path ${limitTo}`,
+    );
+    this.#remoteBelow = database.statement(
+      `SELECT ${diskColumns} FROM disk INDEXED BY disk_remote WHERE remote IS NOT NULL AND path >= ? AND path < ? ORDER BY path ${limitTo}`,
     );
     this.#confirmed = database.statement(
       `UPDATE disk SET unconfirmed = NULL, racy = 0
@@ -181,6 +185,12 @@ export class DiskStore {
     return this.#clean.all(after ?? '', limit).map(this.#toEntry);
   }
 
+  /** The rows below `directory` of files whose content is on other members only, by path. */
+  remoteBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
+    const { from, to } = rangeBelow(directory);
+    return this.#remoteBelow.all(after === undefined ? from : successor(after), to, limit).map(this.#toEntry);
+  }
+
   /** Marks those of these rows as certain that are `clean` and unchanged. */
   confirmed(rows: readonly DiskEntry[]): void {
     for (const row of rows) {
@@ -240,7 +250,7 @@ export class DiskStore {
       this.#kept.set(path, null);
       return undefined;
     }
-    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut } = entry;
+    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut, remote } = entry;
     if (damaged) this.#damagedPaths?.add(path);
     const origin = this.#origins.number(dot.origin);
     const key = contentKey(content);
@@ -262,6 +272,7 @@ export class DiskStore {
       unconfirmed === undefined ? null : unconfirmed === 'clean' ? 0 : this.#currentGeneration(),
       damaged ? (found ?? 1) : null,
       damaged && cut ? 1 : null,
+      remote ? 1 : null,
     );
     this.#kept.set(path, asStored(path, entry));
     return shownOf(entry, origin, key);

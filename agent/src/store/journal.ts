@@ -218,6 +218,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
     unconfirmed: (path) => disk.unconfirmed(path),
     clean: (after, limit) => disk.clean(after, limit),
+    remoteBelow: (directory, after, limit) => disk.remoteBelow(directory, after, limit),
     confirmed: (certain) => database.relaxedTransaction(() => disk.confirmed(certain)),
 
     saveAck: (member, vector) => acks.save(member, vector),

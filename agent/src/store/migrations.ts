@@ -172,6 +172,11 @@ const migrations: readonly string[] = [
     PRIMARY KEY (origin, seq, by_origin, by_seq)
   ) WITHOUT ROWID;
   `,
+  `
+  -- 1 for a live file that is not on this disk, because its content is fetched on demand; else NULL.
+  ALTER TABLE disk ADD COLUMN remote INTEGER;
+  CREATE INDEX disk_remote ON disk (path) WHERE remote IS NOT NULL;
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

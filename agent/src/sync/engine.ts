@@ -1,4 +1,4 @@
-import { historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
+import { cacheDiskShareMax, historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
 import type { RateRule } from '../core/traffic/rate-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
@@ -25,6 +25,8 @@ import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
 import { Peers } from './members/peers.ts';
 import { Reports } from './members/reports.ts';
+import { Cache, type CacheSize } from './on-demand/cache.ts';
+import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
 import type { Boot, Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
@@ -57,6 +59,8 @@ export interface EngineSettings {
   readonly historyAgeMsMax: number;
   readonly rescanIntervalMs: number;
   readonly scrubIntervalMs: number;
+  /** The room for the contents of a member that fetches on demand. */
+  readonly cacheSize: CacheSize;
   /** The limits for blocks to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
   readonly receiveLimit: readonly RateRule[];
@@ -95,6 +99,8 @@ export class Engine {
   readonly health: Health;
   readonly oldVersions: OldVersions;
   readonly retention: Retention;
+  readonly cache: Cache;
+  readonly onDemand: OnDemandFiles;
   readonly pause: Pause;
   readonly mounts: Mounts;
   readonly ackLoop: AckLoop;
@@ -185,6 +191,9 @@ export class Engine {
       ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
     });
     context.facts.second.on(() => this.retention.measured(this.health.folder));
+    this.cache = new Cache(context, { peers, search, size: options.cacheSize ?? { share: cacheDiskShareMax } });
+    this.onDemand = new OnDemandFiles(context, { transfers, cache: this.cache });
+    if (context.self.onDemand) context.facts.second.on(() => this.cache.measured(this.health.folder.totalBytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
     this.pause = new Pause(context, this);
@@ -199,6 +208,7 @@ export class Engine {
     const { context, lifecycle, peers } = this;
     const { network, boot } = this.#options;
     this.events.add('started', { name: context.self.name });
+    if (!context.self.onDemand) wantAll(context);
     // Before the first operation arrives: ignored paths must not be written.
     await followIgnoreRules(context, false);
     await recordInterruptedBatch(context);
@@ -272,6 +282,7 @@ export class Engine {
     historyAgeMsMax: ageMsMax,
     rescanIntervalMs: scansMs,
     scrubIntervalMs: scrubsMs,
+    cacheSize,
     sendLimit,
     receiveLimit,
   }: EngineSettings): void {
@@ -279,6 +290,7 @@ export class Engine {
     send.limit(sendLimit);
     receive.limit(receiveLimit);
     this.retention.limit({ size: historySize, ageMsMax });
+    this.cache.limit(cacheSize);
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);
   }

@@ -101,7 +101,10 @@ export class Housekeeping {
 
   /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */
   #needsStaged(content: ContentId): boolean {
-    return this.#loops.oldVersions.isKeeping(content) || isWanted(this.#context.journal, content);
+    const { journal, wanted } = this.#context;
+    if (this.#loops.oldVersions.isKeeping(content)) return true;
+    const head = journal.headWithContent(content);
+    return head !== undefined && wanted.isWanted(head.path) && isWanted(journal, content);
   }
 }
 

@@ -43,6 +43,10 @@ export const journeyStopSchema = z.object({
     .describe('When the asked member learned that it is durable on that member’s disk.'),
   received: z.boolean(),
   applied: z.boolean(),
+  onDemand: z
+    .literal(true)
+    .optional()
+    .describe('It fetches contents on demand: it has the names, and this file or not.'),
 });
 
 /** `GET /api/v1/ops/{origin}/{seq}`: one operation and its journey. */
@@ -52,8 +56,10 @@ export const journeySchema = z
     writtenAt: fileTimeSchema.nullable().describe('The modification time of the file; null if it is not a file.'),
     madeAt: momentSchema.describe('When its author journaled it, by the hybrid logical clock.'),
     stops: list(journeyStopSchema).describe('All members that have not left, its author first.'),
-    holding: countSchema.describe('The number of members that hold it durably.'),
-    members: countSchema,
+    holding: countSchema.describe(
+      'The number of members that hold it durably, without those that fetch contents on demand.',
+    ),
+    members: countSchema.describe('The number of members that are to hold it.'),
   })
   .meta({ id: 'Journey' });
 

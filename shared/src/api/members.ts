@@ -34,6 +34,7 @@ export const memberReportSchema = z
       .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
     condition: memberConditionSchema,
     mayBeAway: z.literal(true).optional().describe('A person said that its machine is off at times.'),
+    onDemand: z.literal(true).optional().describe('It fetches contents on demand, and has those of some files only.'),
     removedBy: z.string().optional().describe('Name of the member at which it was removed from the cluster.'),
     connected: z.boolean().describe('A session with it is open. True for the member that answers.'),
     via: z.string().optional().describe('Id of the member that passes on what it says, while it is cut off from here.'),

@@ -20,6 +20,7 @@ export const pathReportSchema = z
       })
       .nullable()
       .describe('The entry that this member last wrote or saw there; null if there never was one.'),
+    remote: z.boolean().describe('The asked member fetches the file from another one when it is read.'),
     pending: z.boolean().describe('The disk does not show the visible head yet.'),
     waitsFor: list(
       z.object({
@@ -33,6 +34,7 @@ export const pathReportSchema = z
         name: z.string(),
         condition: memberConditionSchema,
         holds: z.boolean().describe('It holds all heads of the path durably.'),
+        onDemand: z.literal(true).optional().describe('It keeps this file only as long as it has room for it.'),
       }),
     ).describe('All members that have not left; empty when no operation on it is known.'),
     problem: problemSchema.nullable(),

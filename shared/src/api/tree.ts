@@ -22,7 +22,9 @@ export const treeEntrySchema = z
     writer: z.string().describe('Id of the member that made that operation.'),
     writerName: z.string(),
     at: momentSchema.describe('When that was.'),
-    holding: countSchema.describe('The number of members that have not left and hold it durably.'),
+    holding: countSchema.describe(
+      'The number of members that hold it durably, without those that fetch contents on demand and those that left.',
+    ),
     missing: list(z.string()).describe('Ids of the members that do not.'),
     conflict: z
       .boolean()

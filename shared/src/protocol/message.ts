@@ -30,6 +30,8 @@ export interface HelloMessage {
   /** The time at which the sender last became active, milliseconds since the epoch. */
   readonly enabledAt?: number | undefined;
   readonly software: string;
+  /** It fetches contents on demand: what it acknowledges it shows, and may not have. */
+  readonly onDemand?: true | undefined;
 }
 
 /** "Send me your own operations after this number, now and as they are made." */
@@ -77,6 +79,8 @@ export interface WantMessage {
   readonly path: string;
   /** Only ask whether the receiver has the content: it answers `missing`, and `lacks` tells. */
   readonly probe?: boolean | undefined;
+  /** With `probe`: only a file that the disk durably shows at the path, and that the receiver does not drop, is one that it has. */
+  readonly keep?: boolean | undefined;
   /** The answer is to be the recipe of the block: the lengths and hashes of its chunks. */
   readonly recipe?: boolean | undefined;
   /** The answer is to be these ranges of the block, joined: the offset of each, and its length. */

@@ -170,6 +170,7 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
     ignored: false,
     heads: [written],
     disk: null,
+    remote: false,
     pending: true,
     waitsFor: [{ member: cat.id, reason: 'It is down.' }],
     holders: [
@@ -205,6 +206,7 @@ test('[CL5] why reports a path that is left alone, and no holders of an unknown 
     ignored: false,
     heads: [],
     disk: null,
+    remote: false,
     pending: false,
     waitsFor: [],
     holders: [],

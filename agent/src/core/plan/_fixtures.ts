@@ -74,6 +74,8 @@ export interface WorldInput {
   readonly ignored?: readonly string[];
   /** Directories that are not moved whole. */
   readonly mixed?: readonly string[];
+  /** The only files that are wanted. Without it the member has the whole folder. */
+  readonly wanted?: readonly string[];
 }
 
 /**
@@ -87,10 +89,12 @@ export class World implements PlanView {
   readonly staged = new Set<string>();
   readonly ignored = new Set<string>();
   readonly mixed = new Set<string>();
+  readonly #wanted: readonly string[] | undefined;
   readonly #operations = new Map<string, Operation>();
   #number = 0;
 
   constructor(input: WorldInput) {
+    this.#wanted = input.wanted;
     for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
     for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
     for (const content of input.history ?? '') this.history.add(content);
@@ -164,6 +168,10 @@ export class World implements PlanView {
     return [...this.ignored].some((rule) => path === rule || isBelow(path, rule));
   }
 
+  isWanted(path: string): boolean {
+    return this.#wanted?.includes(path) ?? true;
+  }
+
   /** Paths whose head the disk does not show, in the order of the journal: parents first, or for deletes children first. */
   pending(which: 'live' | 'delete'): readonly PendingPath[] {
     const paths = [...this.heads.keys()].sort();
@@ -200,7 +208,9 @@ export function bothPlans(input: WorldInput): { live: readonly string[]; deleted
 export function lines({ steps, records, needs, waiting }: Plan): readonly string[] {
   return [
     ...steps.map(({ request }) => line(request.action) + (request.keep === undefined ? '' : `, keep ${request.keep}`)),
-    ...records.map(({ path, entry }) => `record ${path}${entry?.fingerprint ? '' : ' as absent'}`),
+    ...records.map(
+      ({ path, entry }) => `record ${path}${entry?.fingerprint ? '' : entry?.remote ? ' as remote' : ' as absent'}`,
+    ),
     ...needs.map(({ path, content }) => `need ${content} for ${path}`),
     ...waiting.map((path) => `wait ${path}`),
   ];

@@ -21,6 +21,8 @@ export interface PlanView {
   /** The place where this member itself has the content. */
   localSource(content: ContentId): ContentSource | undefined;
   ignores(path: string, isDirectory: boolean): boolean;
+  /** False for a file whose content this member does not fetch now, because it fetches on demand. */
+  isWanted(path: string): boolean;
 }
 
 /** One action, and the rows of `disk` to write when it is done, given the fingerprint of the entry at its target. */

@@ -10,8 +10,9 @@ import {
   type PendingPath,
   permissions,
   type RowMarks,
+  remoteEntry,
 } from '../entry.ts';
-import { type Action, type ActionRequest, noBytes } from './action.ts';
+import { type Action, type ActionRequest, type ContentSource, noBytes } from './action.ts';
 import { planDirectoryRename } from './directory-rename.ts';
 import type { PlanStep, PlanView } from './plan-step.ts';
 
@@ -162,9 +163,11 @@ class Planner {
       return;
     }
     if (this.#planRename(row, head)) return;
-    const source = head.size === 0 ? noBytes : this.#view.localSource(content);
+    const isWanted = this.#view.isWanted(row.path) || row.disk?.damaged === true;
+    const source = head.size === 0 ? noBytes : this.#sourceOf(row, content, isWanted);
     if (source === undefined) {
-      this.#needs.push(head);
+      if (isWanted) this.#needs.push(head);
+      else this.#planRemote(row, head);
       return;
     }
     const action: Action = {
@@ -179,6 +182,28 @@ class Planner {
       source,
     };
     this.#step(row.path, { action, keep: toKeep(row) }, head);
+  }
+
+  #sourceOf({ disk }: PendingPath, content: ContentId, isWanted: boolean): ContentSource | undefined {
+    const source = this.#view.localSource(content);
+    // A file of this member is replaced by its next version if that is here: it arrived with its operation, for example.
+    if (isWanted || disk?.content !== undefined) return source;
+    // What is on this disk already may be there only: that of a conflict copy, which is at the old path or in history until then.
+    return source?.from === 'bytes' ? undefined : source;
+  }
+
+  /** The file is fetched on demand: what is out of date is removed now. */
+  #planRemote(row: PendingPath, head: Operation): void {
+    const fingerprint = row.disk?.fingerprint;
+    const remote = remoteEntry(row.path, head);
+    if (fingerprint === undefined) {
+      this.#records.push(remote);
+      return;
+    }
+    const action: Action = isDirectoryMode(fingerprint.mode)
+      ? { do: 'rmdir', path: row.path }
+      : { do: 'unlink', path: row.path, expected: fingerprint, content: row.disk?.content };
+    this.#steps.push({ request: { action, keep: toKeep(row) }, path: row.path, record: () => [remote] });
   }
 
   /**

@@ -20,14 +20,15 @@ export function readJourney(engine: Engine, dot: Dot): Journey | undefined {
     .map((peer) => stopOf(engine, peer, dot));
   others.sort((a, b) => a.name.localeCompare(b.name));
   const all = engine.lifecycle.state === 'left' ? others : [ownStop(engine, dot, journaledAt), ...others];
+  const isFile = operation.content !== undefined;
   const stops = [...all.filter(({ member }) => member === author), ...all.filter(({ member }) => member !== author)];
   return {
     operation: reportLogged(engine, logged),
     writtenAt: operation.kind === 'put' && operation.mtimeUs !== undefined ? operation.mtimeUs / 1_000 : null,
     madeAt: stampMs(operation.hlc),
     stops,
-    holding: stops.filter(({ applied }) => applied).length,
-    members: stops.length,
+    holding: stops.filter(({ applied, onDemand }) => applied && !(isFile && onDemand)).length,
+    members: stops.filter(({ onDemand }) => !(isFile && onDemand)).length,
   };
 }
 
@@ -43,6 +44,7 @@ function ownStop(engine: Engine, dot: Dot, journaledAt: number): JourneyStop {
     appliedAt: applied ? (engine.ackLoop.appliedAt.at(dot) ?? null) : null,
     received: true,
     applied,
+    onDemand: self.onDemand,
   };
 }
 
@@ -58,5 +60,6 @@ function stopOf(engine: Engine, peer: Peer, dot: Dot): JourneyStop {
     appliedAt: applied ? (peer.appliedAt.at(dot) ?? null) : null,
     received,
     applied,
+    onDemand: engine.peers.record(peer.id)?.onDemand,
   };
 }

@@ -78,9 +78,9 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     row.push(operation.blocks);
   }
   if (operation.member !== undefined) {
-    const { id, name, addresses, standing, mayBeAway } = operation.member;
+    const { id, name, addresses, standing, mayBeAway, onDemand } = operation.member;
     flags |= has.member;
-    row.push({ id, name, addresses, standing, ...(mayBeAway && { mayBeAway }) });
+    row.push({ id, name, addresses, standing, ...(mayBeAway && { mayBeAway }), ...(onDemand && { onDemand }) });
   }
   if (bytes !== undefined) {
     flags |= has.bytes;

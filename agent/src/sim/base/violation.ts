@@ -1,8 +1,18 @@
 /**
- * The rules that a run checks. `Gone`: a value deleted by its only user does not return. `Confined`: no agent follows a link. `Sound`: no
- * agent meets an unforeseen state.
+ * The rules that a run checks. `Gone`: a value deleted by its only user does not return. `Kept`: a member that fetches contents on demand
+ * drops none that no other machine has. `Confined`: no agent follows a link. `Sound`: no agent meets an unforeseen state.
  */
-export type Rule = 'Converge' | 'Keep' | 'Gone' | 'Atomic' | 'Replay' | 'Durable' | 'Quiet' | 'Confined' | 'Sound';
+export type Rule =
+  | 'Converge'
+  | 'Keep'
+  | 'Gone'
+  | 'Kept'
+  | 'Atomic'
+  | 'Replay'
+  | 'Durable'
+  | 'Quiet'
+  | 'Confined'
+  | 'Sound';
 
 /** A rule that a run violated. */
 export interface Violation {

@@ -31,6 +31,7 @@ const calm: MachineConduct = {
   ordersNames: true,
   canSyncFileSystem: true,
   rots: false,
+  cacheBytes: 0,
   faults: { setBack: 0 },
 };
 

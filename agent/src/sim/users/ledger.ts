@@ -182,6 +182,10 @@ export class Ledger {
     return [...this.#values.values()].filter(({ releases }) => releases.size === 0);
   }
 
+  isOwed(key: ValueKey): boolean {
+    return this.#values.get(key)?.releases.size === 0;
+  }
+
   /** The name of a value in the story. */
   nameOf(key: ValueKey | undefined): string {
     if (key === undefined) return 'nothing';

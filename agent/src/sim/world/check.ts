@@ -16,13 +16,16 @@ type Problem = string | undefined;
 
 /**
  * Contents of live operations that no machine has any more. Their machine was destroyed, or the deletes of their users were lost with a
- * journal. Or they are hidden under a mount that waits for a user.
+ * journal. Or they are hidden under a mount that waits for a user, or were deleted where alone they were.
  */
 function lostContents(world: World): ReadonlySet<ContentId> {
   const lost = new Set<ContentId>();
   const { remaining } = world;
   const areHidden = remaining.some(({ volume }) => volume.changedMounts().length > 0);
-  if (!world.mayLackContent && !areHidden) return lost;
+  const mayLackAny = world.mayLackContent || areHidden;
+  // A user deletes a file on the only machine that has it, while another user renames it on a member that fetches on demand.
+  const mayLack = (content: ContentId): boolean => mayLackAny || !world.ledger.isOwed(content);
+  if (!mayLackAny && !remaining.some(({ isOnDemand }) => isOnDemand)) return lost;
   const held = remaining.map((machine) => (areHidden ? visibleValuesOn(machine) : valuesOn(machine)));
   for (const { journal } of remaining) {
     const heads = [
@@ -30,7 +33,8 @@ function lostContents(world: World): ReadonlySet<ContentId> {
       ...journal.contested(undefined, headsAtOnce).flatMap((path) => path.heads),
     ];
     for (const { content, size } of heads) {
-      if (content !== undefined && size !== 0 && !held.some((values) => values.has(content))) lost.add(content);
+      if (content === undefined || size === 0 || !mayLack(content)) continue;
+      if (!held.some((values) => values.has(content))) lost.add(content);
     }
   }
   return lost;
@@ -152,6 +156,9 @@ export function checkKept(world: World): Problem {
     for (const [path, inode] of machine.volume.disk.entries()) if (isHidden(path)) waiting.add(valueAt(inode));
   }
   const kept = new Set(world.remaining.flatMap(({ volume }) => [...volume.history.keys()]));
+  const onDisks = new Map(world.remaining.map((machine) => [machine, valuesOn(machine)]));
+  const isElsewhere = (key: ValueKey, machine: Machine): boolean =>
+    [...onDisks].some(([other, values]) => other !== machine && values.has(key));
   const isInHistory = (key: ValueKey): boolean => world.ledger.wasMovedBack(key) && kept.has(key as ContentId);
   for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
@@ -170,12 +177,21 @@ export function checkKept(world: World): Problem {
         there.add(target === undefined ? content : `link:${target}`);
       }
     }
+    // A member on demand reads it from another machine.
+    for (const path of remotePaths(machine)) {
+      const content = machine.journal.heads(path)[0]?.content;
+      if (content !== undefined && isElsewhere(content, machine)) there.add(content);
+    }
     for (const { key, name, path, writer } of owed) {
       if (!there.has(key) && !waiting.has(key) && !isInHistory(key))
         return `${name}, which ${writer} wrote at ${path}, is missing in the folder of ${machine.name}`;
     }
   }
   return undefined;
+}
+
+function remotePaths({ journal }: Machine): readonly string[] {
+  return journal.remoteBelow('', undefined, headsAtOnce).map(({ path }) => path);
 }
 
 /**
@@ -275,6 +291,7 @@ function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger:
     heads.delete(path);
   }
   for (const [path, head] of heads) {
+    if (machine.isOnDemand && machine.journal.disk(path)?.remote && entryType(head) === 'file') continue;
     if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path) || isHidden(path)) continue;
     return `${machine.name} has no ${path}, which in its journal is a ${entryType(head)}`;
   }

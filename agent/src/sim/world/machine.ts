@@ -56,6 +56,8 @@ export class Machine {
   readonly address: string;
   readonly volume: Volume;
   readonly wall: WallClock;
+  /** It fetches contents on demand. */
+  readonly isOnDemand: boolean;
   engine: Engine | undefined;
   /** Its disk and journal are lost permanently. */
   isDestroyed = false;
@@ -81,7 +83,9 @@ export class Machine {
     peers: readonly string[];
     around: Surroundings;
     random: Random;
+    isOnDemand?: boolean;
   }) {
+    this.isOnDemand = options.isOnDemand === true;
     this.name = options.name;
     this.#around = options.around;
     this.#random = options.random;
@@ -144,7 +148,11 @@ export class Machine {
     if (folder === undefined) return;
     medium.up(this.id);
     const engine = createEngine({
-      identity: { id: this.id, name: this.name, addresses: [this.address] },
+      identity: {
+        ...{ id: this.id, name: this.name, addresses: [this.address] },
+        ...(this.isOnDemand && { onDemand: true as const }),
+      },
+      cacheSize: { bytes: scenario.cacheBytes },
       peers: this.#peers,
       journal: gateJournal(this.journal, life, {
         wrote: (call, args) => this.#around.journaled(this, call, args),

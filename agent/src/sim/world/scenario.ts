@@ -76,11 +76,17 @@ export interface Scenario {
   readonly hasLargeFiles: boolean;
   /** The largest number of changes by users between two system calls of an agent, on the entry in use. */
   readonly meddlesMax: number;
+  /** How many of the members fetch contents on demand, the last ones, and the bytes of their caches. */
+  readonly onDemand: number;
+  readonly cacheBytes: number;
 }
 
 /** The parameters that a machine needs. */
 export interface MachineConduct
-  extends Pick<Scenario, 'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots'> {
+  extends Pick<
+    Scenario,
+    'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots' | 'cacheBytes'
+  > {
   readonly faults: Pick<FaultWeights, 'setBack'>;
 }
 
@@ -144,6 +150,8 @@ export function drawScenario(random: Random): Scenario {
     mapsFiles: random.chance(0.3),
     meddlesMax: random.pick([0, 0, 3, 10, 30]),
     hasLargeFiles: false,
+    onDemand: 0,
+    cacheBytes: 0,
   };
   // Drawn last, so that it changes no other world.
   const hasForks = members > 2 && random.chance(0.15);
@@ -151,7 +159,20 @@ export function drawScenario(random: Random): Scenario {
   const mapsFiles = scenario.mapsFiles && scenario.faults.clockJump === 0;
   const hasLargeFiles = members > 2 && random.chance(0.4);
   const drawn = { ...scenario, mapsFiles, hasLargeFiles };
-  return hasForks ? withForks(drawn) : drawn;
+  if (hasForks) return withForks(drawn);
+  return random.chance(0.2) ? withOnDemand(drawn, random) : drawn;
+}
+
+/** Some members have small caches, and sometimes none has the whole folder. */
+function withOnDemand(scenario: Scenario, random: Random): Scenario {
+  const { faults, members } = scenario;
+  const isNoneFull = random.chance(0.3);
+  return {
+    ...scenario,
+    onDemand: isNoneFull ? members : 1 + random.below(members - 1),
+    cacheBytes: random.pick([100, 400, 5_000_000]),
+    faults: { ...faults, snapshot: 0, setBack: 0, journalLost: 0, waitThenDestroy: 0 },
+  };
 }
 
 /** Some machines are set back repeatedly, while the others that know their last operations are away. Both branches need time to grow. */

@@ -16,8 +16,9 @@ import { UserShell } from '../users/user-shell.ts';
 import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
+import { Reader } from './reader.ts';
 import type { Scenario } from './scenario.ts';
-import { isOverAmong, valuesAmong } from './values.ts';
+import { durableValuesOn, isOverAmong, valuesAmong } from './values.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 
@@ -49,6 +50,7 @@ export class World implements Surroundings {
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
+  readonly #readers: Reader[] = [];
   /** The users that act between two system calls of a machine's agent. */
   readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
@@ -107,7 +109,7 @@ export class World implements Surroundings {
   /** Stops all users; pending actions are finished. */
   stopUsers(): void {
     this.#meddlesLeft = 0;
-    for (const user of this.#users) user.stop();
+    for (const user of [...this.#users, ...this.#readers]) user.stop();
   }
 
   /** A machine, a journal or unsynced data was lost: operations may have content that no machine has. */
@@ -159,7 +161,10 @@ export class World implements Surroundings {
     // The position of the scrub is saved at intervals, even on an idle member.
     if (call === 'setSetting' && args[0] === 'scrub') return;
     this.tally.journalWrites += 1;
-    if (call === 'recordDisk') this.#checkRows(machine, args[0] as readonly DiskChange[]);
+    if (call === 'recordDisk') {
+      this.#checkRows(machine, args[0] as readonly DiskChange[]);
+      this.#checkDropped(machine, args[0] as readonly DiskChange[]);
+    }
     if (callsOnLog.has(call)) this.#numbers.changed(machine);
     if (call === 'append') {
       const reused = this.#numbers.appended(machine, args[0] as readonly Operation[]);
@@ -184,6 +189,19 @@ export class World implements Surroundings {
     }
   }
 
+  /** A file that is recorded as remote is dropped next: another machine must have its content, and have it after a power cut too. */
+  #checkDropped(machine: Machine, rows: readonly DiskChange[]): void {
+    for (const { path, entry } of rows) {
+      const value = valueAt(machine.volume.disk.at(path));
+      if (entry?.remote !== true || value === undefined) continue;
+      const isHead = machine.journal.heads(path).some(({ content }) => content === value);
+      const others = this.remaining.filter((other) => other !== machine);
+      // One that a user has deleted or replaced elsewhere meanwhile is not owed.
+      if (!isHead || !this.ledger.isOwed(value) || others.some((other) => durableValuesOn(other).has(value))) continue;
+      this.violate('Kept', `${machine.name} drops ${this.ledger.nameOf(value)} at ${path}, which no other machine has`);
+    }
+  }
+
   #watchNumbers(): void {
     const wrong = this.#numbers.counted(this.remaining);
     if (wrong !== undefined) this.violate('Durable', wrong);
@@ -195,14 +213,16 @@ export class World implements Surroundings {
     const all = names.slice(0, scenario.members);
     const others = scenario.knowsAll ? all : [all[(index + 1) % all.length] ?? ''];
     const peers = others.map(addressOf).filter((_, i) => others[i] !== all[index]);
-    const machine = this.#add(all[index] ?? '', peers, scenario.clockOffsetsMs[index] ?? 0);
+    const isOnDemand = index >= all.length - scenario.onDemand;
+    const machine = this.#add(all[index] ?? '', peers, scenario.clockOffsetsMs[index] ?? 0, isOnDemand);
     if (index < scenario.filledAtStart) this.#fill(machine);
     this.scheduler.after(this.#random.between(0, 500), () => machine.start());
   }
 
-  #add(name: string, peers: readonly string[], offsetMs: number): Machine {
-    const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork() });
+  #add(name: string, peers: readonly string[], offsetMs: number, isOnDemand = false): Machine {
+    const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork(), isOnDemand });
     this.machines.push(machine);
+    if (isOnDemand) this.#readers.push(new Reader(machine, { scheduler: this.scheduler, random: this.#random.fork() }));
     const agenda = new Agenda(this.scheduler);
     const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
     const user = new User({

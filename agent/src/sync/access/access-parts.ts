@@ -1,4 +1,5 @@
-import { isLive, type Operation } from '@lockstep/shared';
+import { dotKey, isLive, type Operation } from '@lockstep/shared';
+import type { Draft } from '../../core/local-change.ts';
 import type { Action, ActionRequest } from '../../core/plan/action.ts';
 import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
 import { missingParents, type NewEntry, placingRefusal } from '../integrity/placing.ts';
@@ -14,6 +15,13 @@ export interface AccessParts {
     mark(path: string): void;
   };
   readonly pause: { readonly isOn: boolean };
+  readonly operationWriter: { commit(drafts: readonly Draft[]): unknown };
+  readonly cache: { reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> };
+}
+
+/** Room in the cache that was reserved. */
+interface Reserved {
+  end(): void;
 }
 
 /** A change that was made in the folder. `operation`: the entry at the path now; undefined while it is not journaled yet. */
@@ -61,8 +69,14 @@ export async function journaled(parts: AccessParts, path: string, size = 0): Pro
 
 /** The entry at a path, which journal and disk agree on, and the directories that are missing above it. */
 export interface Place {
-  readonly current: Exclude<CurrentVersion, { readonly problem: string }>;
+  readonly current: Exclude<CurrentVersion, { readonly problem: string }> | RemoteVersion;
   readonly parents: readonly Action[];
+}
+
+/** The present version of a file that this member fetches on demand, and does not have now. */
+export interface RemoteVersion {
+  readonly operation: Operation;
+  readonly isRemote: true;
 }
 
 /** What is at `path` now. Call it under the folder lock. */
@@ -70,8 +84,24 @@ export async function placeOf(context: Context, path: string): Promise<Place | R
   const parents = await missingParents(context, path);
   if (typeof parents === 'string') return refused('not-written', parents);
   // Below a directory that is missing nothing is there, and nothing may be observed.
+  const remote = await remoteVersion(context, path);
+  if (remote !== undefined) return { current: remote, parents };
   const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentVersion(context, path);
   return 'problem' in current ? refused('not-written', current.problem) : { current, parents };
+}
+
+async function remoteVersion({ journal, folder }: Context, path: string): Promise<RemoteVersion | undefined> {
+  const row = journal.disk(path);
+  const [head, ...siblings] = journal.heads(path);
+  if (row?.remote !== true || head === undefined || siblings.length > 0 || dotKey(head) !== dotKey(row.dot))
+    return undefined;
+  const [seen] = await folder.observe([{ path }]);
+  return seen?.state === 'absent' ? { operation: head, isRemote: true } : undefined;
+}
+
+/** The draft of the delete of a file that is not on this disk. */
+export function remoteDelete(operation: Operation): Draft {
+  return { path: operation.path, kind: 'delete', parents: [operation], replaced: operation.content, vanished: true };
 }
 
 /** Executes actions, under the folder lock. A refusal says why the last one was not done. */

@@ -1,4 +1,4 @@
-import { directoryRenameEntriesMax, entryType, isBelow } from '@lockstep/shared';
+import { directoryRenameEntriesMax, entryType, isBelow, type Operation } from '@lockstep/shared';
 import type { Action } from '../../core/plan/action.ts';
 import type { Context } from '../state/context.ts';
 import {
@@ -9,6 +9,7 @@ import {
   journaled,
   pausedRefusal,
   placeOf,
+  remoteDelete,
   settledRefusal,
 } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
@@ -40,9 +41,9 @@ async function move(parts: AccessParts, { path, to, condition }: MoveRequest): P
   const { context } = parts;
   const from = await placeOf(context, path);
   if ('done' in from) return from;
-  if (!('fingerprint' in from.current))
+  if (from.current.operation === undefined)
     return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
-  const { operation, fingerprint } = from.current;
+  const { operation } = from.current;
   const isDirectory = entryType(operation) === 'directory';
   const target = await placeOf(context, to);
   if ('done' in target) return target;
@@ -51,6 +52,8 @@ async function move(parts: AccessParts, { path, to, condition }: MoveRequest): P
     conditionRefusal({ is: 'absent' }, to, target.current.operation) ??
     (await entryRefusal(parts, { path: to, isDirectory, size: 0 }));
   if (refusal !== undefined) return refusal;
+  if ('isRemote' in from.current) return moveRemote(parts, operation, to, target.parents);
+  const { fingerprint } = from.current;
   const action: Action | undefined = isDirectory
     ? directoryAction(context, { from: path, to, expectedFrom: fingerprint, mode: operation.mode })
     : { do: 'rename', from: path, to, expectedFrom: fingerprint, expected: 'absent' };
@@ -70,6 +73,33 @@ async function move(parts: AccessParts, { path, to, condition }: MoveRequest): P
   return { ...failure, reason: `${failure.reason} ${kept}` };
 }
 
+/** The file is not on this disk: its rename is journaled, and there is nothing to do in the folder but to make the directories above. */
+async function moveRemote(
+  parts: AccessParts,
+  operation: Operation,
+  to: string,
+  parents: readonly Action[],
+): Promise<Refused | undefined> {
+  const failure = await execute(
+    parts,
+    parents.map((action) => ({ action })),
+    operation.path,
+  );
+  if (failure !== undefined) return failure;
+  const { path: from, content, size, mode, mtimeUs, blocks } = operation;
+  const [before] = parts.context.journal.heads(to);
+  parts.operationWriter.commit([
+    {
+      ...{ path: to, kind: 'put', from, content, size, mode, mtimeUs, blocks },
+      parents: before ? [before] : [],
+      span: 2,
+      groupPath: to,
+    },
+    { ...remoteDelete(operation), groupPath: to },
+  ]);
+  return undefined;
+}
+
 function directoryAction(
   { journal }: Context,
   {
@@ -79,8 +109,10 @@ function directoryAction(
     readonly mode: number | undefined;
   },
 ): Action | undefined {
-  const rows = journal.diskBelow(rename.from, undefined, directoryRenameEntriesMax + 1);
-  if (rows.length > directoryRenameEntriesMax) return undefined;
+  const most = directoryRenameEntriesMax + 1;
+  const rows = journal.diskBelow(rename.from, undefined, most);
+  const remote = journal.remoteBelow(rename.from, undefined, most);
+  if (rows.length + remote.length > directoryRenameEntriesMax) return undefined;
   const names = rows.map(({ path }) => path.slice(rename.from.length + 1));
   return { do: 'rename-directory', ...rename, names, mode };
 }

@@ -1,4 +1,4 @@
-import { blockBytes, entryType } from '@lockstep/shared';
+import { blockBytes, entryType, type Operation } from '@lockstep/shared';
 import { permissions } from '../../core/entry.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import type { Draft, DraftContent } from '../ports/folder.ts';
@@ -44,12 +44,15 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
     (await settledRefusal(parts, path)) ??
     (await parts.context.lock.run(() => freePlace(parts, request)));
   if ('done' in early) return early;
+  const reserved = await parts.cache.reserve(path, size);
+  if ('reason' in reserved) return refused('disk-full', reserved.reason);
   const draft = parts.context.folder.draft();
   try {
     const content = await fill(draft, chunks, path);
     if ('done' in content) return content;
     return pausedRefusal(parts) ?? (await settledRefusal(parts, path)) ?? (await place(parts, request, draft, content));
   } finally {
+    reserved.end();
     await draft.drop();
   }
 }
@@ -125,7 +128,10 @@ async function place(
       },
       keep: before?.content,
     });
-    return (await execute(parts, requests, path)) ?? { isNew: before === undefined };
+    const failure = await execute(parts, requests, path);
+    if (failure !== undefined) return failure;
+    if ('isRemote' in current) await replaceRemote(parts, current.operation);
+    return { isNew: before === undefined };
   });
   if ('done' in placed && !placed.done) return placed;
   const done: Done =
@@ -135,6 +141,15 @@ async function place(
   const refusal = await context.lock.run(() => removeCopy(parts, request));
   await journaled(parts, request.settles.copy);
   return refusal ?? done;
+}
+
+/** Notes that the file that was just put replaces a version that this disk never showed: its author knew of it all the same. */
+async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Operation): Promise<void> {
+  const { journal, folder } = context;
+  const [seen] = await folder.observe([{ path }]);
+  if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
+  // Racy, and without a content: the file is read before anything is made of this row.
+  journal.recordDisk([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
 }
 
 function lost(path: string): Refused {

@@ -1,9 +1,10 @@
 import { batchPathsMax, directoryRenameEntriesMax, dotKey, entryType } from '@lockstep/shared';
 import { type DiskEntry, isDirectoryMode } from '../../core/entry.ts';
+import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import { currentVersion } from '../integrity/current-version.ts';
 import type { Context } from '../state/context.ts';
-import { type AccessParts, journaled, pausedRefusal, placeOf, settledRefusal } from './access-parts.ts';
+import { type AccessParts, journaled, pausedRefusal, placeOf, remoteDelete, settledRefusal } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
 
 export interface RemoveRequest {
@@ -93,6 +94,7 @@ async function removeAll(
   const { context } = parts;
   const left: { path: string; reason: string }[] = [];
   const requests: (ActionRequest & { readonly path: string })[] = [];
+  parts.operationWriter.commit(rows.flatMap((row) => (row.remote ? remoteDeletes(context, row) : [])));
   for (const { path, fingerprint, content, ...row } of rows) {
     if (fingerprint === undefined) continue;
     if (isDirectoryMode(fingerprint.mode)) {
@@ -123,10 +125,18 @@ async function removeAll(
   return left;
 }
 
-/** Rows of existing entries below a directory, parents first; undefined if they are too many. */
+/** The delete of a file that is not on this disk, if it is still the version that the person saw. */
+function remoteDeletes({ journal }: Context, { path, dot }: DiskEntry): readonly Draft[] {
+  const operation = journal.operation(dot);
+  const isRemote = journal.disk(path)?.remote === true && journal.heads(path).length === 1;
+  return operation !== undefined && isRemote ? [remoteDelete(operation)] : [];
+}
+
+/** Rows of entries below a directory, parents first, with those of files that are fetched on demand; undefined if they are too many. */
 function rowsBelow({ journal }: Context, directory: string): readonly DiskEntry[] | undefined {
-  const rows = journal.diskBelow(directory, undefined, directoryRenameEntriesMax + 1);
-  return rows.length > directoryRenameEntriesMax ? undefined : rows;
+  const most = directoryRenameEntriesMax + 1;
+  const rows = [...journal.diskBelow(directory, undefined, most), ...journal.remoteBelow(directory, undefined, most)];
+  return rows.length > directoryRenameEntriesMax ? undefined : rows.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 function isDirectoryRow({ fingerprint }: DiskEntry): boolean {

@@ -81,7 +81,11 @@ export class ApplyLoop {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
       if (operations.some((operation) => gate.isOpen(operation))) this.poke();
     });
-    facts.fetched.on(({ paths }) => this.#contentsCame(paths));
+    facts.fetched.on(({ paths }) => this.#applySoon(paths));
+    facts.demanded.on((path) => {
+      this.#blocked.over(path);
+      this.#applySoon([path]);
+    });
     facts.second.on(() => {
       this.#blocked.withdrawProblems();
       if (gate.tick()) this.poke();
@@ -108,8 +112,8 @@ export class ApplyLoop {
     this.#loop.poke();
   }
 
-  /** The fetches of these paths have ended: applies these paths and begins the next fetches, without a pass over all the others. */
-  #contentsCame(paths: readonly string[]): void {
+  /** Applies these paths, whose fetches have ended or are wanted now, and begins the next fetches, without a pass over all the others. */
+  #applySoon(paths: readonly string[]): void {
     this.#fetched.push(...paths);
     this.#loop.poke();
   }

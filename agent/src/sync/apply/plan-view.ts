@@ -81,4 +81,8 @@ export class JournalPlanView implements PlanView {
   ignores(path: string, isDirectory: boolean): boolean {
     return this.#context.ignored.ignores(path, isDirectory);
   }
+
+  isWanted(path: string): boolean {
+    return this.#context.wanted.isWanted(path);
+  }
 }

@@ -126,8 +126,10 @@ async function draftDirectoryRename(
 ): Promise<readonly Draft[] | undefined> {
   const { journal } = context;
   const from = source.row.path;
-  const rows = journal.diskBelow(from, undefined, directoryRenameEntriesMax + 1);
-  if (rows.length > directoryRenameEntriesMax) return undefined;
+  const most = directoryRenameEntriesMax + 1;
+  const rows = journal.diskBelow(from, undefined, most);
+  const remote = journal.remoteBelow(from, undefined, most);
+  if (rows.length + remote.length > directoryRenameEntriesMax) return undefined;
   // The group would delete an operation whose content is not under the new name. As a single change, its path is fetched again.
   if (rows.some(({ damaged }) => damaged)) return undefined;
   const existing = await listBelow(context, path);
@@ -156,7 +158,16 @@ async function draftDirectoryRename(
       created.push(renamedDraft(context, target, row, operation, now, path));
     }
   }
-  deleted.reverse();
+  // Files that are fetched on demand are in the directory for its user, though not on this disk.
+  for (const row of remote) {
+    const target = path + row.path.slice(from.length);
+    const operation = journal.operation(row.dot);
+    if (operation === undefined || existing.has(target) || context.ignored.ignores(row.path, false)) continue;
+    deleted.push({ path: row.path, kind: 'delete', vanished: true, parents: [operation], groupPath: path });
+    created.push(remoteRenamedDraft(context, target, operation, path));
+  }
+  created.sort(byPath);
+  deleted.sort(byPath).reverse();
   const first: Draft = {
     path,
     kind: 'mkdir',
@@ -221,6 +232,17 @@ function renamedDraft(
     unconfirmed: row.unconfirmed && 'dirty',
     groupPath,
   };
+}
+
+/** The new name of a file that is not on this disk: its row follows when the operation is applied. */
+function remoteRenamedDraft(context: Context, path: string, operation: Operation, groupPath: string): Draft {
+  const { content, size, mode, mtimeUs, blocks } = operation;
+  const entry = { content, size, mode, mtimeUs, blocks, from: operation.path };
+  return { path, kind: 'put', ...entry, parents: parentsAt(context, path), groupPath };
+}
+
+function byPath(a: Draft, b: Draft): number {
+  return a.path < b.path ? -1 : 1;
 }
 
 /** The version that the user saw at `path` before: the operation of its row, if the disk showed it (or its delete). */

@@ -42,16 +42,18 @@ export class RowComparison {
 
   /** Compares an observed entry with its row, and adds the difference to the batch. */
   async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
-    const { journal } = this.#context;
+    const { journal, self } = this.#context;
     const shown = row && journal.operation(row.dot);
     const [head] = journal.heads(path);
+    const mayBeRemoved = self.onDemand === true && seen.state === 'absent' && head !== shown;
     const finding = findLocalChange({
       path,
       seen,
       row,
       shown,
       head,
-      isKept: isPassedOver(shown, head) && (await this.#isKept(row)),
+      isOnDemand: self.onDemand,
+      isKept: (mayBeRemoved || isPassedOver(shown, head)) && (await this.#isKept(row)),
       journaled: () =>
         journal
           .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })

@@ -42,7 +42,7 @@ class Pair {
     return () => {
       this.peer.known = this.bee.journal.known();
       this.peer.applied = this.bee.journal.applied();
-      return holders.count([this.peer]);
+      return holders.count([this.peer], true);
     };
   }
 }

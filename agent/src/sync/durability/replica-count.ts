@@ -38,12 +38,12 @@ export class ReplicaCount {
     this.#lastRow = context.journal.counts().operations;
   }
 
-  /** The number of members that hold the goal, of this one and `others`. */
-  count(others: readonly Peer[]): number {
+  /** The number of members that hold the goal, of `others` and, if `withSelf`, this one. */
+  count(others: readonly Peer[], withSelf: boolean): number {
     const { journal } = this.#context;
     this.#findElsewhere();
     const known = journal.known();
-    const self = this.#holds('self', journal.applied(), known, known) ? 1 : 0;
+    const self = withSelf && this.#holds('self', journal.applied(), known, known) ? 1 : 0;
     return self + others.filter((peer) => this.#holds(peer, peer.applied, peer.known, known)).length;
   }
 

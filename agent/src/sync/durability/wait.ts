@@ -1,11 +1,10 @@
-import { LockstepError } from '@lockstep/shared';
-import { majorityOf } from '../../core/membership.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
 import { type Blocking, whatBlocks } from './blocking.ts';
+import { Keepers } from './keepers.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
 import { goalOf } from './wait-goal.ts';
@@ -55,11 +54,8 @@ export async function waitForDurability(
   const { clock } = context;
   const others = membersToAsk(context, peers);
   const members = others.length + 1;
-  const wanted = query.for === 'all' ? members : query.for === 'majority' ? majorityOf(members) : query.for;
-  if (wanted > members) {
-    const detail = `${wanted} members were asked for, and the cluster has ${members}. Ask for all of them, or for fewer.`;
-    throw new LockstepError('request-invalid', detail);
-  }
+  const keepers = new Keepers(context, peers, others);
+  const wanted = keepers.wanted(query.for);
   const startMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
   let timer: Timer | undefined;
@@ -89,10 +85,11 @@ export async function waitForDurability(
         seals = context.journal.seals();
         holders = new ReplicaCount(context, goalOf(context, undefined));
       }
-      const holding = holders.count(others);
-      if (holding >= wanted && second.isDone) return outcome(holding);
+      const holding = keepers.count(holders, query.path);
+      if (holding >= wanted && second.isDone && (query.for !== 'all' || keepers.areLevel(holders)))
+        return outcome(holding);
       if (giveUp()) {
-        const blocking = whatBlocks(parts, others, holders);
+        const blocking = whatBlocks(parts, query.for === 'all' ? others : keepers.others, holders);
         return outcome(holding, second.isDone ? blocking : [second.blocking(context.self), ...blocking]);
       }
       parts.writeBack.hurry();

@@ -14,6 +14,7 @@ export async function currentVersion({ journal, folder }: Context, path: string)
   if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
   const row = journal.disk(path);
+  if (row?.remote) return { problem: notHere(path) };
   const fingerprint = row?.fingerprint;
   const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
   if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
@@ -32,6 +33,10 @@ export async function currentVersion({ journal, folder }: Context, path: string)
   if (seen?.state === 'symlink' && seen.target === operation.target)
     return { operation, fingerprint: seen.fingerprint };
   return { problem: unseen(path) };
+}
+
+function notHere(path: string): string {
+  return `${path} is not on this member, which fetches contents on demand: open it first, or do this on another member.`;
 }
 
 /** The sentence for an entry that differs from the one that a person saw. */

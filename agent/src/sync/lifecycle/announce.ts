@@ -53,8 +53,9 @@ export function announce(
   const path = memberPath(self.id);
   const heads = journal.heads(path);
   const [known] = heads;
-  const { id, name, addresses, mayBeAway } = self;
-  const member = { id, name, addresses, standing: membership, ...(mayBeAway && { mayBeAway }) };
+  const { id, name, addresses, mayBeAway, onDemand } = self;
+  const flags = { ...(mayBeAway && { mayBeAway }), ...(onDemand && { onDemand }) };
+  const member = { id, name, addresses, standing: membership, ...flags };
   if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }

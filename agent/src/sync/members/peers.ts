@@ -59,6 +59,15 @@ export class Peers {
     return this.#context.journal.members().find((record) => record.id === id);
   }
 
+  /** True for a member that has the contents of some files only, or may: of one that was never heard that is unknown. */
+  isOnDemand(id: MemberId): boolean {
+    const hello = this.#peers.get(id)?.hello;
+    // Its acknowledgements may overtake the operation that changes its record.
+    if (hello !== undefined) return hello.onDemand === true;
+    const record = this.record(id);
+    return record === undefined || record.onDemand === true;
+  }
+
   /** The name to show to people: the member's own, or the start of its id. */
   nameOf(id: MemberId): string {
     if (id === this.#context.self.id) return this.#context.self.name;

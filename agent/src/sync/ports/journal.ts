@@ -157,6 +157,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   diskChildren(directory: string): readonly DiskEntry[];
   /** Rows of existing entries anywhere below `directory`, by path, after `after`. */
   diskBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
+  /** Rows below `directory` of files whose content is on other members only (`remote`), by path, after `after`. */
+  remoteBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows of existing files that hold `content`, at most `limit`. */
   diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
   /** Rows of existing entries with this inode number. */

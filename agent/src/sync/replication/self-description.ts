@@ -29,6 +29,7 @@ export function helloMessage({ context, lifecycle: { state, enabledAt } }: Descr
     state,
     enabledAt,
     software: SOFTWARE_VERSION,
+    ...(self.onDemand && { onDemand: true as const }),
   };
 }
 

@@ -13,6 +13,7 @@ import { MissingContents } from './missing-contents.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
 import { SharedBatches } from './shared-batches.ts';
+import { pinsSetting, WantedFiles } from './wanted-files.ts';
 
 /**
  * A mutex for the folder and its rows in the journal. A detection whose result is not yet journaled and an action whose
@@ -39,6 +40,8 @@ export interface Self {
   readonly addresses: readonly string[];
   /** Its machine is off at times: the others do not take that for a fault. */
   readonly mayBeAway?: true | undefined;
+  /** It has the contents of some files only: those that were read, written or pinned here. */
+  readonly onDemand?: true | undefined;
   /** Names the webhook by which it tells people, without its secret; members with the same one agree on one that posts. */
   readonly webhook?: string | undefined;
 }
@@ -64,6 +67,7 @@ export interface Context {
   readonly lastBoot: LastBoot;
   readonly missing: MissingContents;
   readonly others: OtherHolders;
+  readonly wanted: WantedFiles;
   /** Bytes that were received with operations and wait to be applied. */
   readonly inbox: ByteCache;
   /** Bytes of files that were just written here, for the members that will receive them. */
@@ -108,6 +112,7 @@ export function createContext(parts: {
     lastBoot: new LastBoot(),
     missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self.id, journal),
+    wanted: new WantedFiles(self.onDemand === true, journal.setting(pinsSetting)),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),
     limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },

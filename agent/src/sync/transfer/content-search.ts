@@ -40,9 +40,37 @@ export class ContentSearch {
 
   /** Asks all members that are connected. Resolves when they have answered, or after two seconds. */
   async search(contents: readonly SoughtContent[]): Promise<SearchResult> {
-    const holders = new Map<ContentId, MemberId[]>();
+    const { having, silent } = await this.#ask(contents, {});
+    const holders = new Map<ContentId, readonly MemberId[]>();
+    for (const [index, members] of having) {
+      const content = contents[index]?.content;
+      if (content !== undefined) holders.set(content, members);
+    }
+    return { holders, silent };
+  }
+
+  /**
+   * Asks all members that are connected which of these files they show, durably, and do not drop. Resolves with the members by path when all
+   * have answered, or after two seconds.
+   */
+  async searchKeepers(files: readonly SoughtContent[]): Promise<ReadonlyMap<string, readonly MemberId[]>> {
+    const { having } = await this.#ask(files, { keep: true });
+    const keepers = new Map<string, readonly MemberId[]>();
+    for (const [index, members] of having) {
+      const path = files[index]?.path;
+      if (path !== undefined) keepers.set(path, members);
+    }
+    return keepers;
+  }
+
+  /** The members that answered that they have each content, by its index. */
+  async #ask(
+    contents: readonly SoughtContent[],
+    more: { readonly keep?: true },
+  ): Promise<{ readonly having: ReadonlyMap<number, readonly MemberId[]>; readonly silent: readonly MemberId[] }> {
+    const having = new Map<number, MemberId[]>();
     const waiting = new Map<MemberId, number>();
-    if (contents.length === 0) return { holders, silent: [] };
+    if (contents.length === 0) return { having, silent: [] };
     const ids: number[] = [];
     await new Promise<void>((resolve) => {
       const expiry = this.#context.clock.after(answerMsMax, resolve);
@@ -53,23 +81,23 @@ export class ContentSearch {
       };
       for (const peer of this.#peers.ready()) {
         waiting.set(peer.id, contents.length);
-        for (const { content, path } of contents) {
+        for (const [index, { content, path }] of contents.entries()) {
           const id = this.#id++;
           ids.push(id);
           const answered = (has: boolean): void => {
             waiting.set(peer.id, (waiting.get(peer.id) ?? 0) - 1);
-            if (has) holders.set(content, [...(holders.get(content) ?? []), peer.id]);
+            if (has) having.set(index, [...(having.get(index) ?? []), peer.id]);
             finishIfDone();
           };
           this.#questions.set(id, { peer, answered });
-          peer.link?.send({ type: 'want', id, content, index: 0, path, probe: true });
+          peer.link?.send({ type: 'want', id, content, index: 0, path, probe: true, ...more });
         }
       }
       finishIfDone();
     });
     for (const id of ids) this.#questions.delete(id);
     const silent = [...waiting].flatMap(([member, open]) => (open > 0 ? [member] : []));
-    return { holders, silent };
+    return { having, silent };
   }
 
   /** Takes an answer; false if it is none to a question of a search. */

@@ -5,7 +5,7 @@ import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { SentFile } from '../traffic/departures.ts';
-import { fileSource, filesWith } from './local-content.ts';
+import { fileSource, filesWith, hiddenPaths, isShown } from './local-content.ts';
 
 const readsAtOnce = 2;
 
@@ -91,11 +91,23 @@ export class ContentServer {
     });
   }
 
-  async #answerProbe({ id, content, path }: WantMessage): Promise<void> {
-    const found = await this.#find(content, path);
+  async #answerProbe({ id, content, path, keep }: WantMessage): Promise<void> {
+    const has = keep ? await this.#keeps(content, path) : (await this.#find(content, path)) !== undefined;
     if (this.#closed) return;
     const shows = showsSomething(this.#context.journal.disk(path));
-    this.#link.send({ type: 'missing', id, lacks: found === undefined, shows });
+    this.#link.send({ type: 'missing', id, lacks: !has, shows });
+  }
+
+  /** True if the disk durably shows the content at the path, as the journal says it should, and this member does not drop it now. */
+  async #keeps(content: ContentId, path: string): Promise<boolean> {
+    const { journal, folder, problems, wanted } = this.#context;
+    const row = journal.disk(path);
+    if (row?.content !== content || row.damaged || row.racy || row.unsynced || row.unconfirmed) return false;
+    if (!journal.heads(path).some((head) => head.content === content)) return false;
+    if (!isShown(row, hiddenPaths(problems))) return false;
+    // Its user may have deleted it a moment ago.
+    const [seen] = await folder.observe([{ path, expected: row.fingerprint }]);
+    return seen?.state === 'same' && !wanted.dropping.has(path);
   }
 
   async #answer(want: WantMessage): Promise<void> {

@@ -19,7 +19,8 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
   const { path, heads, holders, waitsFor, problem } = report;
   const [head] = heads;
   const byName = [...holders].sort((a, b) => a.name.localeCompare(b.name));
-  const holding = holders.filter(({ holds }) => holds).length;
+  const keepers = holders.filter(({ onDemand }) => !onDemand);
+  const holding = keepers.filter(({ holds }) => holds).length;
   return (
     <Paper withBorder p="md" component="section" aria-label={`About ${path}`} className={classes.panel}>
       <div>
@@ -45,7 +46,9 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
       )}
       <ConflictNote report={report} />
       <Group gap="xs">
-        {report.disk?.type === 'file' && <Download path={path} disk={report.disk} />}
+        {report.disk !== null && (report.disk.type === 'file' || report.remote) && (
+          <Download path={path} disk={report.disk} size={head?.size} />
+        )}
         <EntryActions key={path} report={report} run={run} />
       </Group>
       {problem !== null && (
@@ -57,14 +60,14 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
       {holders.length > 0 && (
         <section aria-labelledby="holders">
           <Title order={3} size="h5" id="holders">
-            Held by {holding} of {formatItems(holders.length, 'member')}
+            Held by {holding} of {formatItems(keepers.length, 'member')}
           </Title>
           <ul className={classes.holders}>
-            {byName.map(({ member, name, condition, holds }) => (
+            {byName.map(({ member, name, condition, holds, onDemand }) => (
               <li key={member} data-holds={holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark condition={condition} />
-                <span className={classes.has}>{holds ? 'has it' : 'not yet'}</span>
+                <span className={classes.has}>{holdsText(holds, onDemand)}</span>
               </li>
             ))}
           </ul>
@@ -85,6 +88,11 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
       {report.log.length > 0 && <Versions key={path} report={report} />}
     </Paper>
   );
+}
+
+function holdsText(holds: boolean, onDemand: true | undefined): string {
+  if (onDemand) return holds ? 'has it now' : 'on demand';
+  return holds ? 'has it' : 'not yet';
 }
 
 /** Links to the conflict copies of a path, or from a conflict copy to its original. */
@@ -119,9 +127,17 @@ function ConflictNote({ report: { path, copyOf, conflictCopies } }: { readonly r
 }
 
 /** The file as this member's disk has it, to open in a tab of its own or to save. */
-function Download({ path, disk }: { readonly path: string; readonly disk: NonNullable<PathReport['disk']> }) {
+function Download({
+  path,
+  disk,
+  size = 0,
+}: {
+  readonly path: string;
+  readonly disk: NonNullable<PathReport['disk']>;
+  readonly size: number | undefined;
+}) {
   const version = { path, origin: disk.origin, seq: disk.seq };
-  const isShown = (disk.size ?? 0) <= shownBytesMax(path);
+  const isShown = size <= shownBytesMax(path);
   return (
     <>
       {isShown && (

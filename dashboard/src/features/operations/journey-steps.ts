@@ -1,6 +1,6 @@
 import type { Journey, JourneyStop } from '@lockstep/shared/api';
 
-export type StepName = 'sent' | 'journaled' | 'on disk';
+export type StepName = 'sent' | 'journaled' | 'on disk' | 'shown';
 
 /** One step of an operation on its way to one member. */
 export interface JourneyStep {
@@ -16,11 +16,12 @@ export interface JourneyStep {
 
 /** The steps to one member, in their order. `sent` is one of them only if the asked member sent the operation itself. */
 export function stepsOf({ madeAt }: Journey, stop: JourneyStop): readonly JourneyStep[] {
-  const { pushedAt, receivedAt, appliedAt, received, applied } = stop;
+  const { pushedAt, receivedAt, appliedAt, received, applied, onDemand } = stop;
   const raw: readonly { name: StepName; at: number | null; isDone: boolean }[] = [
     ...(pushedAt === null ? [] : [{ name: 'sent' as const, at: pushedAt, isDone: true }]),
     { name: 'journaled', at: receivedAt, isDone: received },
-    { name: 'on disk', at: appliedAt, isDone: applied },
+    // A member on demand shows the new version: its bytes come when they are read.
+    { name: onDemand ? 'shown' : 'on disk', at: appliedAt, isDone: applied },
   ];
   let beforeMs = 0;
   return raw.map(({ name, at, isDone }): JourneyStep => {

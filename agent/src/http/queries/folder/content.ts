@@ -54,6 +54,7 @@ export async function openVersion(
   if (content === undefined) throw unavailable(`${path} is no file.`);
   const { start, end } = range ?? { start: 0, end: size };
   if (size === 0) return { size, chunks: noChunks() };
+  await bringHere(engine, operation);
   if ((await engine.oldVersions.findHere(content)) === undefined) {
     // Then no source has it, which the first block tells.
     await engine.oldVersions.obtain(operation);
@@ -78,13 +79,23 @@ export async function openVersion(
   return { size, chunks: chunks() };
 }
 
+/** Brings a file to this disk that is fetched on demand, if the operation is its present version. */
+async function bringHere({ context, onDemand }: Engine, operation: Operation): Promise<void> {
+  const { path } = operation;
+  const [head] = context.journal.heads(path);
+  if (head === undefined || dotKey(head) !== dotKey(operation)) return;
+  const fetched = await onDemand.fetch(path);
+  if (!fetched.isHere) throw unavailable(fetched.reason);
+  onDemand.used(path);
+}
+
 async function* noChunks(): AsyncIterable<Uint8Array> {}
 
 function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
   const { journal } = engine.context;
   if (version === undefined) {
     const row = journal.disk(path);
-    return row?.fingerprint === undefined ? undefined : journal.operation(row.dot);
+    return row?.fingerprint === undefined && row?.remote !== true ? undefined : journal.operation(row.dot);
   }
   return journal
     .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsMax })

@@ -1,4 +1,4 @@
-import { carriedTimeUs, entryType } from '@lockstep/shared';
+import { type Applied, carriedTimeUs, entryType } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
 import { conditionPhrase } from '@lockstep/shared/present';
 import { isConflictPath, originalPath } from '../../../core/conflict-name.ts';
@@ -28,25 +28,25 @@ export function readPath(engine: Engine, path: string): PathReport {
     waitsFor.push({ member: self.id, reason: why });
   }
   if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });
+  const isFile = visible?.content !== undefined;
+  const remote = row?.remote === true;
+  const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
+  const others = engine.peers
+    .all()
+    .filter((peer) => peer.state !== 'left')
+    .map((peer) => {
+      const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
+      const isShown = shows(shownBy(engine, peer.id, peer.applied));
+      const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
+      return { ...about, condition: conditionOf(engine, peer), holds: isShown && !onDemand, onDemand, isShown };
+    });
+  const own = { member: self.id as string, name: self.name, condition: ownCondition(engine) };
   const holders = [
-    {
-      member: self.id as string,
-      name: self.name,
-      condition: ownCondition(engine),
-      holds: heads.every((head) => holds(applied, head)),
-    },
-    ...engine.peers
-      .all()
-      .filter((peer) => peer.state !== 'left')
-      .map((peer) => ({
-        member: peer.id as string,
-        name: engine.peers.nameOf(peer.id),
-        condition: conditionOf(engine, peer),
-        holds: heads.every((head) => holds(shownBy(engine, peer.id, peer.applied), head)),
-      })),
+    { ...own, holds: shows(applied) && !remote, onDemand: isFile ? self.onDemand : undefined },
+    ...others.map(({ isShown, ...holder }) => holder),
   ];
-  for (const holder of heads.length === 0 ? [] : holders.slice(1)) {
-    if (holder.holds) continue;
+  for (const holder of heads.length === 0 ? [] : others) {
+    if (holder.isShown) continue;
     const isActive = holder.condition === 'active';
     const reason = isActive
       ? `${holder.name} has not applied it yet.`
@@ -69,6 +69,7 @@ export function readPath(engine: Engine, path: string): PathReport {
           seq: row.dot.seq,
         }
       : null,
+    remote,
     pending,
     waitsFor,
     // No member holds a path that no operation names.

@@ -33,6 +33,8 @@ const sizedPathsMax = 20_000;
 interface Holder {
   readonly id: string;
   readonly applied: Applied;
+  /** It has the contents of some files only. */
+  readonly isOnDemand: boolean;
 }
 
 /** Describes entries of the tree. Each request has its own instance, because it caches the members' applied vectors. */
@@ -48,13 +50,14 @@ export class EntryReporter {
     this.#holders = [{ id: self.id, applied: journal.applied() }, ...others].map(({ id, applied }) => ({
       id,
       applied: shownBy(engine, id, applied),
+      isOnDemand: id === self.id ? self.onDemand === true : engine.peers.isOnDemand(id),
     }));
     this.#contested = journal.counts().contested > 0;
   }
 
-  /** The number of members that have not left. */
+  /** The number of members that have not left and have the whole folder. */
   get members(): number {
-    return this.#holders.length;
+    return this.#holders.filter(({ isOnDemand }) => !isOnDemand).length;
   }
 
   /** Reports an entry; `operation` must be a live visible head. */
@@ -62,9 +65,10 @@ export class EntryReporter {
     const { path, origin, seq, size, mtimeUs, target } = operation;
     const { journal, self } = this.#engine.context;
     const heads = this.#contested ? journal.heads(path) : [operation];
-    const missing = this.#holders
-      .filter(({ applied }) => !heads.every((head) => holds(applied, head)))
-      .map(({ id }) => id);
+    // Of a file, members on demand say that they show it, not that they have it.
+    const holders = this.#holders.filter(({ isOnDemand }) => !isOnDemand || operation.content === undefined);
+    const lacks = ({ applied }: Holder): boolean => !heads.every((head) => holds(applied, head));
+    const missing = holders.filter(lacks).map(({ id }) => id);
     const writer = memberOf(origin);
     return {
       path,
@@ -78,14 +82,14 @@ export class EntryReporter {
       writer,
       writerName: this.#engine.peers.nameOf(writer),
       at: stampMs(operation.hlc),
-      holding: this.#holders.length - missing.length,
+      holding: holders.length - missing.length,
       missing,
       // Directories never lose, so they have no copies.
       conflict:
         heads.length > 1 ||
         isConflictPath(path) ||
         (treeType(operation) !== 'directory' && conflictCopies(journal, path).length > 0),
-      pending: missing.includes(self.id),
+      pending: this.#holders.some((holder) => holder.id === self.id && lacks(holder)),
     };
   }
 }

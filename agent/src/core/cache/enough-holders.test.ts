@@ -1,0 +1,24 @@
+import { describe, expect, test } from 'vitest';
+import { areEnoughHolders } from './enough-holders.ts';
+
+const full = (hasIt: boolean) => ({ isOnDemand: false, hasIt });
+const onDemand = (hasIt: boolean) => ({ isOnDemand: true, hasIt });
+
+describe('[OD10] enough members have a content', () => {
+  test.each([
+    { name: 'no other member', others: [], written: false, read: false },
+    { name: 'all with the whole folder', others: [full(true), full(true)], written: true, read: true },
+    { name: 'one of two with the whole folder', others: [full(true), full(false)], written: false, read: true },
+    {
+      name: 'only one on demand, though one has all',
+      others: [full(false), onDemand(true)],
+      written: false,
+      read: false,
+    },
+    { name: 'one on demand, where none has all', others: [onDemand(true), onDemand(false)], written: true, read: true },
+    { name: 'none', others: [onDemand(false), onDemand(false)], written: false, read: false },
+  ])('$name', ({ others, written, read }) => {
+    expect(areEnoughHolders(others, true)).toBe(written);
+    expect(areEnoughHolders(others, false)).toBe(read);
+  });
+});

@@ -1,0 +1,16 @@
+/** Another member, and whether it said that it has a content and does not drop it. */
+export interface PossibleHolder {
+  /** It has the contents of some files only. */
+  readonly isOnDemand: boolean;
+  readonly hasIt: boolean;
+}
+
+/**
+ * True if enough other members have a content for this one to drop it: one with the whole folder; of what was written here (`isOwn`), all that
+ * have the whole folder. In a cluster without such members, another one that fetches on demand.
+ */
+export function areEnoughHolders(others: readonly PossibleHolder[], isOwn: boolean): boolean {
+  const full = others.filter((member) => !member.isOnDemand);
+  if (full.length === 0) return others.some(({ hasIt }) => hasIt);
+  return isOwn ? full.every(({ hasIt }) => hasIt) : full.some(({ hasIt }) => hasIt);
+}

@@ -1,0 +1,224 @@
+import { type ContentId, dotKey, isLive, memberOf } from '@lockstep/shared';
+import { backoffMs } from '../../core/backoff.ts';
+import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
+import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
+import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
+import type { Peer } from '../members/peer.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+import type { ContentSearch } from '../transfer/content-search.ts';
+
+/** The room for contents as a person sets it: bytes, or a part of the disk. */
+export type CacheSize = { readonly bytes: number } | { readonly share: number };
+
+/** A full cache is emptied to this part of its size at once, so that not every read searches for what to drop. */
+const lowShare = 0.95;
+/** Questions to the other members at a time. */
+const candidatesAtOnce = 256;
+/** The time to fetch a file when none was measured: a question and its answer, and bytes over a line of 100 Mbit/s. */
+const questionMs = 20;
+const bytesPerMs = 12_500;
+const rowsAtOnce = 1_000;
+const retry = { minMs: 1_000, maxMs: 60_000 };
+
+/** Room that was reserved for a file that is to come. */
+export interface Reserved {
+  end(): void;
+}
+
+/** A file that may be dropped. */
+interface Candidate {
+  readonly row: DiskEntry & { readonly content: ContentId };
+  readonly size: number;
+  readonly isOwn: boolean;
+}
+
+/** Keeps the contents of a member that fetches on demand within their room. What it drops, other members have: they are asked first. */
+export class Cache {
+  readonly #context: Context;
+  readonly #peers: Peers;
+  readonly #search: ContentSearch;
+  readonly #policy = new GreedyDualSize();
+  readonly #reserved = new Map<object, number>();
+  #size: CacheSize;
+  #diskBytes = Number.POSITIVE_INFINITY;
+  /** While others do not have what is beyond the room, they are asked less and less often. */
+  #attempts = 0;
+  #againAtMs = 0;
+  /** The last attempt to make room, which the next one waits for. */
+  #making: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    context: Context,
+    parts: { readonly peers: Peers; readonly search: ContentSearch; readonly size: CacheSize },
+  ) {
+    this.#context = context;
+    this.#peers = parts.peers;
+    this.#search = parts.search;
+    this.#size = parts.size;
+  }
+
+  /** Bytes that the contents may take. */
+  get bytesMax(): number {
+    return 'bytes' in this.#size ? this.#size.bytes : Math.floor(this.#diskBytes * this.#size.share);
+  }
+
+  /** Bytes of the files that are here, and of those that are coming. */
+  get usedBytes(): number {
+    let bytes = this.#context.journal.counts().disk.bytes;
+    for (const reserved of this.#reserved.values()) bytes += reserved;
+    return bytes;
+  }
+
+  /** Sets another size. */
+  limit(size: CacheSize): void {
+    this.#size = size;
+  }
+
+  /** The disk was measured. Drops what is beyond the room, because users write into the folder as they like. */
+  measured(diskBytes: number): void {
+    if (diskBytes > 0) this.#diskBytes = diskBytes;
+    const nowMs = this.#context.clock.monotonicMs();
+    if (this.usedBytes <= this.bytesMax || nowMs < this.#againAtMs) return;
+    this.#attempts++;
+    this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
+    const done = this.#makeRoom(0).then((isRoom) => {
+      if (isRoom) this.#attempts = 0;
+    });
+    done.catch((error: unknown) => {
+      this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
+    });
+  }
+
+  /** The file at `path` was read. */
+  used(path: string): void {
+    const size = this.#context.journal.disk(path)?.fingerprint?.size ?? 0;
+    this.#policy.used(path, { costMs: questionMs + size / bytesPerMs, size });
+  }
+
+  /** The file at `path` was fetched, which took this long. */
+  fetched(path: string, costMs: number): void {
+    this.#policy.used(path, { costMs, size: this.#context.journal.disk(path)?.fingerprint?.size ?? 0 });
+  }
+
+  /** Reserves room for `bytes`, and drops other files for it. A sentence if there is none. */
+  async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
+    if (this.#context.self.onDemand !== true) return { end: () => undefined };
+    const isRoom = await this.#makeRoom(bytes);
+    if (!isRoom) return { reason: this.#fullReason(path) };
+    const key = {};
+    this.#reserved.set(key, bytes);
+    return { end: () => void this.#reserved.delete(key) };
+  }
+
+  #fullReason(path: string): string {
+    return (
+      `There is no room for ${path}: what is in the cache must stay, because it is pinned, being read, or not on enough other members yet. ` +
+      'Raise cache_size, or unpin something.'
+    );
+  }
+
+  /** True once `bytes` more fit into the cache. */
+  #makeRoom(bytes: number): Promise<boolean> {
+    const made = this.#making.then(() => this.#dropFor(bytes));
+    this.#making = made.catch(() => undefined);
+    return made;
+  }
+
+  async #dropFor(bytes: number): Promise<boolean> {
+    const isRoom = (): boolean => this.usedBytes + bytes <= this.bytesMax;
+    if (isRoom()) return true;
+    if (bytes > this.bytesMax) return false;
+    const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
+    const candidates = this.#candidates();
+    while (candidates.length > 0 && this.usedBytes > lowBytes) {
+      let left = this.usedBytes - lowBytes;
+      const batch: Candidate[] = [];
+      while (left > 0 && batch.length < candidatesAtOnce) {
+        const next = candidates.shift();
+        if (next === undefined) break;
+        batch.push(next);
+        left -= next.size;
+      }
+      await this.#drop(batch);
+    }
+    return isRoom();
+  }
+
+  /** The files that may be dropped, the one with the least credit first. */
+  #candidates(): Candidate[] {
+    const { journal, self } = this.#context;
+    const found: Candidate[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const rows = journal.diskBelow('', after, rowsAtOnce);
+      for (const row of rows) {
+        const { content, fingerprint } = row;
+        if (content === undefined || fingerprint === undefined || !this.#mayDrop(row)) continue;
+        const isOwn = memberOf(row.dot.origin) === self.id;
+        found.push({ row: { ...row, content }, size: fingerprint.size, isOwn });
+      }
+      after = rows.at(-1)?.path;
+      if (rows.length < rowsAtOnce) break;
+    }
+    const credits = new Map(found.map(({ row: { path } }) => [path, this.#policy.credit(path)]));
+    this.#policy.keepOnly((path) => credits.has(path));
+    return found.sort((a, b) => (credits.get(a.row.path) ?? 0) - (credits.get(b.row.path) ?? 0));
+  }
+
+  /** True for a file that is not needed here, whose bytes are known and durable. */
+  #mayDrop({ path, dot, fingerprint, racy, unsynced, unconfirmed, damaged }: DiskEntry): boolean {
+    const { journal, wanted } = this.#context;
+    if (racy || unsynced || unconfirmed || damaged || (fingerprint?.size ?? 0) === 0) return false;
+    if (wanted.isDemanded(path) || wanted.mustStay(path)) return false;
+    const [head, ...siblings] = journal.heads(path);
+    return head !== undefined && siblings.length === 0 && isLive(head) && dotKey(head) === dotKey(dot);
+  }
+
+  /** Drops those of these files that enough other members have. */
+  async #drop(batch: readonly Candidate[]): Promise<void> {
+    const { wanted, lock } = this.#context;
+    // From now on this member tells the others that it lacks them: of two that drop the same file, at most one is told that the other has it.
+    for (const { row } of batch) wanted.dropping.add(row.path);
+    try {
+      const sought = batch.map(({ row: { content, path } }) => ({ content, path }));
+      const keepers = await this.#search.searchKeepers(sought);
+      const others = this.#peers.all().filter(({ state }) => state !== 'left');
+      const enough = batch.filter(({ row, isOwn }) => this.#isEnough(keepers.get(row.path) ?? [], { others, isOwn }));
+      if (enough.length > 0) await lock.run(() => this.#remove(enough.map(({ row }) => row)));
+    } finally {
+      for (const { row } of batch) wanted.dropping.delete(row.path);
+    }
+  }
+
+  #isEnough(
+    holders: readonly Peer['id'][],
+    { others, isOwn }: { readonly others: readonly Peer[]; readonly isOwn: boolean },
+  ): boolean {
+    const members = others.map(({ id }) => {
+      return { isOnDemand: this.#peers.isOnDemand(id), hasIt: holders.includes(id) };
+    });
+    return areEnoughHolders(members, isOwn);
+  }
+
+  /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */
+  async #remove(rows: readonly (DiskEntry & { readonly content: ContentId })[]): Promise<void> {
+    const { journal, folder, facts } = this.#context;
+    const present = rows.filter((row) => isSameRow(journal.disk(row.path), row) && this.#mayDrop(row));
+    if (present.length === 0) return;
+    journal.recordDisk(present.map(({ path, dot }) => remoteEntry(path, dot)));
+    const results = await folder.apply(
+      present.flatMap(({ path, fingerprint, content }) =>
+        fingerprint === undefined ? [] : [{ action: { do: 'unlink', path, expected: fingerprint, content } as const }],
+      ),
+    );
+    for (const [index, { path, ...entry }] of present.entries()) {
+      if (results[index]?.result === 'done') this.#policy.dropped(path);
+      else {
+        // A user changed it at this moment: that is an edit of what was here.
+        journal.recordDisk([{ path, entry }]);
+        facts.doubted.publish(path);
+      }
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { Cluster } from '../../testkit/cluster.ts';
+import { eventually } from '../../testkit/eventually.ts';
+import type { Member } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const mebibyte = 1_048_576;
+
+/** Adds a member that fetches contents on demand. */
+function addOnDemand(cluster: Cluster, name: string, cache = '100 MiB'): Promise<Member> {
+  return cluster.add(name, { start: { env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: cache } } });
+}
+
+/** The names in the folder of a member. */
+const namesIn = (member: Member): readonly string[] =>
+  readdirSync(member.folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => !name.startsWith('.lockstep'))
+    .sort();
+
+async function read(member: Member, path: string): Promise<string> {
+  const answer = await member.fetch(`api/v1/files/${path}`);
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+/** Waits until a member knows and shows all that another one has made. */
+async function level(member: Member, other: Member): Promise<void> {
+  await eventually(async () => {
+    const [mine, theirs] = [await member.status(), await other.status()];
+    expect(mine.digest).toBe(theirs.digest);
+    expect(mine.pending).toBe(0);
+  });
+}
+
+test('[OD1] [OD2] a member on demand knows all names, and has the files that were read', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const ant = cluster.member('ant');
+  await mkdir(ant.path('docs'));
+  await ant.put('docs/a.txt', 'first\n');
+  await ant.put('docs/b.txt', 'second\n');
+  await ant.put('docs/empty', '');
+  await cluster.settled();
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  expect(namesIn(cow)).toEqual(['docs', 'docs/empty']);
+  expect(await read(cow, 'docs/a.txt')).toBe('first\n');
+  expect(namesIn(cow)).toEqual(['docs', 'docs/a.txt', 'docs/empty']);
+  // It stays, and is not fetched again.
+  await ant.kill();
+  await cluster.member('bee').kill();
+  expect(await read(cow, 'docs/a.txt')).toBe('first\n');
+});
+
+test('[OD3] a new version makes the old one invisible at once', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const first = randomBytes(mebibyte);
+  await writeFile(ant.path('large'), first);
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  await read(cow, 'large');
+  expect(readFileSync(cow.path('large')).equals(first)).toBe(true);
+  await writeFile(ant.path('large'), randomBytes(mebibyte));
+  await ant.wait({ for: 'all' });
+  await level(cow, ant);
+  expect(existsSync(cow.path('large'))).toBe(false);
+});
+
+test('[OD4] what is written on a member on demand reaches the others, and what is in its folder can be edited', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.put('notes.txt', 'one\n');
+  const cow = await addOnDemand(cluster, 'cow');
+  await cow.put('new.txt', 'from cow\n');
+  await level(ant, cow);
+  expect(readFileSync(ant.path('new.txt'), 'utf8')).toBe('from cow\n');
+  await read(cow, 'notes.txt');
+  await cow.put('notes.txt', 'two\n');
+  await eventually(() => expect(readFileSync(ant.path('notes.txt'), 'utf8')).toBe('two\n'));
+  expect(namesIn(ant)).toEqual(['new.txt', 'notes.txt']);
+});
+
+test('[OD5] [OD6] the cache is never larger than its room, and what is dropped can be read again', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const contents = new Map<string, Buffer>();
+  for (let index = 0; index < 12; index++) {
+    const bytes = randomBytes(mebibyte);
+    contents.set(`file-${index}`, bytes);
+    await writeFile(ant.path(`file-${index}`), bytes);
+  }
+  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
+  await level(cow, ant);
+  for (const [path, bytes] of [...contents, ...contents]) {
+    const answer = await cow.fetch(`api/v1/files/${path}`);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(namesIn(cow).length).toBeLessThanOrEqual(4);
+  }
+  await level(cow, ant);
+  // Nothing was taken for a delete.
+  expect(namesIn(ant)).toHaveLength(12);
+});
+
+const put = (member: Member, path: string, body: string, headers: Record<string, string> = {}) =>
+  member.fetch(`api/v1/files/${path}`, { method: 'PUT', body, headers });
+
+test('[OD7] a file that is not on this disk is replaced, renamed and deleted as any other, and not fetched for it', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (const name of ['put', 'move', 'delete']) await ant.put(name, `${name} of ant\n`);
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  expect((await put(cow, 'put', 'of cow\n', { 'if-match': '*' })).status).toBe(200);
+  const move = await cow.fetch('api/v1/files/move', {
+    method: 'MOVE',
+    headers: { 'if-match': '*', destination: '/api/v1/files/new/moved' },
+  });
+  expect(move.status).toBe(201);
+  expect((await cow.fetch('api/v1/files/delete', { method: 'DELETE', headers: { 'if-match': '*' } })).status).toBe(200);
+  await eventually(() => expect(namesIn(ant)).toEqual(['new', 'new/moved', 'put']));
+  await level(ant, cow);
+  expect(readFileSync(ant.path('put'), 'utf8')).toBe('of cow\n');
+  expect(readFileSync(ant.path('new/moved'), 'utf8')).toBe('move of ant\n');
+  expect(namesIn(cow)).toEqual(['new', 'put']);
+});
+
+test('[OD7] a directory takes with it what is not on this disk', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await mkdir(ant.path('old/deep'), { recursive: true });
+  for (const name of ['old/a', 'old/b', 'old/deep/c']) await ant.put(name, `${name}\n`);
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  await read(cow, 'old/a');
+  await rename(cow.path('old'), cow.path('new'));
+  await eventually(() => expect(namesIn(ant)).toEqual(['new', 'new/a', 'new/b', 'new/deep', 'new/deep/c']));
+  await level(ant, cow);
+  expect(namesIn(cow)).toEqual(['new', 'new/a', 'new/deep']);
+  expect(await read(cow, 'new/deep/c')).toBe('old/deep/c\n');
+  const answer = await cow.fetch('api/v1/files/new?entries=4', { method: 'DELETE', headers: { 'if-match': '*' } });
+  expect(await answer.json()).toMatchObject({ entries: 5, left: [] });
+  await eventually(() => expect(namesIn(ant)).toEqual([]));
+});
+
+test('[OD8] a wait counts members that have the whole folder, and no others', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const cow = await addOnDemand(cluster, 'cow');
+  await ant.put('file', 'of ant\n');
+  await level(cow, ant);
+  const two = await ant.fetch('api/v1/wait', {
+    method: 'POST',
+    body: JSON.stringify({ for: 2, timeoutMs: 100 }),
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(two.status).toBe(400);
+  expect(await two.text()).toContain('without 1 that fetches contents on demand');
+  expect(await ant.wait({ for: 'all', timeoutMs: 10_000 })).toMatchObject({ done: true, wanted: 1, holding: 1 });
+  // What is written on the member on demand must be on the other one.
+  await ant.kill();
+  await cow.put('own', 'of cow\n');
+  expect(await cow.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false, wanted: 1 });
+});
+
+test('[OD9] a member that has the whole folder from now on fetches all, and one that no longer has keeps what fits', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const ant = cluster.member('ant');
+  for (let index = 0; index < 4; index++) await writeFile(ant.path(`file-${index}`), randomBytes(mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await level(cow, ant);
+  expect(namesIn(cow)).toEqual([]);
+  await cow.stop();
+  await cow.start({ env: { LOCKSTEP_CONTENT: 'full' } });
+  await eventually(() => expect(namesIn(cow)).toHaveLength(4));
+  await cluster.settled([ant, cluster.member('bee')]);
+  await cow.stop();
+  await cow.start({ env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '2 MiB' } });
+  await eventually(() => expect(namesIn(cow).length).toBeLessThanOrEqual(2));
+  expect(namesIn(ant)).toHaveLength(4);
+});
