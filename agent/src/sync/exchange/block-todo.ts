@@ -67,6 +67,15 @@ export class BlockTodo {
     this.#again.push(index);
   }
 
+  /** The open blocks from `from` up to `to` come before all others, in this order. */
+  prefer(from: number, to: number): void {
+    const wanted: number[] = [];
+    for (let index = from; index < Math.min(to, this.#count); index++) if (this.isOpen(index)) wanted.push(index);
+    if (wanted.length === 0 || wanted.every((index, place) => this.#again[place] === index)) return;
+    const others = this.#again.filter((index) => !wanted.includes(index));
+    this.#again.splice(0, this.#again.length, ...wanted, ...others);
+  }
+
   /**
    * The next open block for a member that has all blocks: one that no other member offers, if there is one. Undefined if none is open.
    */

@@ -4,6 +4,7 @@ import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { Cache } from './cache.ts';
+import { FileStream } from './file-stream.ts';
 
 /** A reader waits no longer than this for a content of which no byte arrives. */
 const progressMsMax = 10_000;
@@ -30,6 +31,11 @@ export class OnDemandFiles {
   /** True for a file whose present version is on other members only. */
   isRemote(path: string): boolean {
     return this.#context.journal.disk(path)?.remote === true;
+  }
+
+  /** The bytes of a file's present version, while they come. */
+  stream(operation: Operation): FileStream {
+    return new FileStream(this.#context, { transfers: this.#transfers, files: this }, operation);
   }
 
   /** The file at `path` was read here. */

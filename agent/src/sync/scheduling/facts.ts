@@ -1,4 +1,4 @@
-import type { MemberId, Operation } from '@lockstep/shared';
+import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { Signal } from './signal.ts';
 
 /** The facts that loops of this member publish and subscribe to. No loop calls another one to wake it. */
@@ -27,6 +27,8 @@ export class Facts {
   readonly suspected = new Signal<string>();
   /** An entry is damaged: its content is pending. */
   readonly damaged = new Signal();
+  /** A block of this content was verified and staged. */
+  readonly staged = new Signal<ContentId>();
   /** The searches for the contents of these paths have ended. */
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
   /** A reader waits for the file at the path, whose content is on other members only. */

@@ -67,6 +67,17 @@ export class ContentFetcher {
     return this.#staged.has(content);
   }
 
+  /** True if block `index` of a content that is being fetched has come. It may still be written to staging. */
+  isBlockHere(content: ContentId, index: number): boolean {
+    return this.#fetches.get(content)?.todo.isHere(index) ?? this.#staged.has(content);
+  }
+
+  /** Requests block `index` of a content that is being fetched before all others, and `ahead` blocks after it next. */
+  prefer(content: ContentId, index: number, ahead: number): void {
+    this.#fetches.get(content)?.todo.prefer(index, index + ahead + 1);
+    this.exchange.pump();
+  }
+
   progress(): readonly TransferProgress[] {
     const nowMs = this.#context.clock.monotonicMs();
     const asked = this.exchange.asked();
@@ -187,6 +198,7 @@ export class ContentFetcher {
       } else {
         fetch.staged++;
         this.exchange.announce(fetch, [index]);
+        this.#context.facts.staged.publish(content);
         fetch.arrivals.came(length, peer.id, this.#context.clock.monotonicMs());
         if (fetch.staged === blockCount(size)) this.#finish(fetch, 'ok');
       }

@@ -54,7 +54,7 @@ export async function openVersion(
   if (content === undefined) throw unavailable(`${path} is no file.`);
   const { start, end } = range ?? { start: 0, end: size };
   if (size === 0) return { size, chunks: noChunks() };
-  await bringHere(engine, operation);
+  if (isFetchedOnDemand(engine, operation)) return { size, chunks: await onDemand(engine, operation, { start, end }) };
   if ((await engine.oldVersions.findHere(content)) === undefined) {
     // Then no source has it, which the first block tells.
     await engine.oldVersions.obtain(operation);
@@ -69,6 +69,14 @@ export async function openVersion(
     }
     throw unavailable(`No member that is reached has the requested version of ${path}: reload the list.`);
   };
+  return { size, chunks: await blocksOf({ start, end }, block) };
+}
+
+/** The blocks that have the bytes from `start` to `end`. The first has been read when it resolves. */
+async function blocksOf(
+  { start, end }: { readonly start: number; readonly end: number },
+  block: (index: number) => Promise<Uint8Array>,
+): Promise<AsyncIterable<Uint8Array>> {
   const firstIndex = Math.floor(start / blockBytes);
   const count = blockCount(end);
   const first = await block(firstIndex);
@@ -76,17 +84,30 @@ export async function openVersion(
     yield first;
     for (let index = firstIndex + 1; index < count; index++) yield await block(index);
   }
-  return { size, chunks: chunks() };
+  return chunks();
 }
 
-/** Brings a file to this disk that is fetched on demand, if the operation is its present version. */
-async function bringHere({ context, onDemand }: Engine, operation: Operation): Promise<void> {
-  const { path } = operation;
-  const [head] = context.journal.heads(path);
-  if (head === undefined || dotKey(head) !== dotKey(operation)) return;
-  const fetched = await onDemand.fetch(path);
-  if (!fetched.isHere) throw unavailable(fetched.reason);
-  onDemand.used(path);
+/** True for the present version of a file of a member that fetches contents on demand. */
+function isFetchedOnDemand({ context }: Engine, operation: Operation): boolean {
+  const [head] = context.journal.heads(operation.path);
+  return context.self.onDemand === true && head !== undefined && dotKey(head) === dotKey(operation);
+}
+
+/** The bytes from `start` to `end` of such a file, each block as soon as it is here. */
+async function onDemand(
+  engine: Engine,
+  operation: Operation,
+  range: { readonly start: number; readonly end: number },
+): Promise<AsyncIterable<Uint8Array>> {
+  const { path, size = 0 } = operation;
+  const stream = engine.onDemand.stream(operation);
+  engine.onDemand.used(path);
+  return blocksOf(range, async (index) => {
+    const bytes = await stream.block(index);
+    if ('reason' in bytes) throw unavailable(bytes.reason);
+    const { offset } = blockRange(size, index);
+    return bytes.subarray(Math.max(0, range.start - offset), Math.max(0, range.end - offset));
+  });
 }
 
 async function* noChunks(): AsyncIterable<Uint8Array> {}

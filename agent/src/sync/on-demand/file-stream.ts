@@ -1,0 +1,78 @@
+import type { Operation } from '@lockstep/shared';
+import { until } from '../scheduling/until.ts';
+import type { Context } from '../state/context.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { fileSource, filesWith } from '../transfer/local-content.ts';
+import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
+
+/** Blocks after the one that a reader waits for that are fetched next: enough for a player that reads on. */
+const readAheadBlocks = 4;
+const waitMsMax = 1_000;
+
+/**
+ * The present version of a file that is fetched on demand, while it comes: each block can be read as soon as it is here. The block that a
+ * reader waits for is requested first. The fetch goes on to the end of the file, also if the reader stops.
+ */
+export class FileStream {
+  readonly #context: Context;
+  readonly #transfers: ContentFetcher;
+  readonly #files: OnDemandFiles;
+  readonly #operation: Operation;
+  #fetching = false;
+  #outcome: FetchedFile | undefined;
+
+  constructor(
+    context: Context,
+    parts: { readonly transfers: ContentFetcher; readonly files: OnDemandFiles },
+    operation: Operation,
+  ) {
+    this.#context = context;
+    this.#transfers = parts.transfers;
+    this.#files = parts.files;
+    this.#operation = operation;
+  }
+
+  /** Block `index`, verified. A sentence if it cannot be had: see `OnDemandFiles.fetch`. */
+  async block(index: number): Promise<Uint8Array | { readonly reason: string }> {
+    const { content } = this.#operation;
+    if (content === undefined) return { reason: `${this.#operation.path} is no file.` };
+    for (;;) {
+      const isEnded = this.#outcome !== undefined;
+      const bytes = await this.#read(index);
+      if (bytes !== undefined) return bytes;
+      if (isEnded && this.#outcome?.isHere === false) return this.#outcome;
+      // Here, and gone again before it was read: dropped, or replaced by another version.
+      if (isEnded && !this.#files.isRemote(this.#operation.path)) return { reason: gone(this.#operation.path) };
+      this.#fetch();
+      this.#transfers.prefer(content, index, readAheadBlocks);
+      const { clock, facts } = this.#context;
+      const isThere = (): boolean => this.#outcome !== undefined || this.#transfers.isBlockHere(content, index);
+      await until(clock, isThere, { facts: [facts.staged, facts.applied, facts.fetched], withinMs: waitMsMax });
+    }
+  }
+
+  #fetch(): void {
+    if (this.#fetching) return;
+    this.#fetching = true;
+    this.#outcome = undefined;
+    void this.#files.fetch(this.#operation.path).then((outcome) => {
+      this.#fetching = false;
+      this.#outcome = outcome;
+    });
+  }
+
+  async #read(index: number): Promise<Uint8Array | undefined> {
+    const { folder } = this.#context;
+    const { content, blocks, size = 0 } = this.#operation;
+    if (content === undefined) return undefined;
+    for (const file of filesWith(this.#context, content)) {
+      const bytes = await folder.readBlock({ content, blocks, size, index, source: fileSource(file) });
+      if (bytes !== undefined) return bytes;
+    }
+    return folder.readBlock({ content, blocks, size, index, source: { from: 'staged' } });
+  }
+}
+
+function gone(path: string): string {
+  return `${path} has changed, and the version that was read is not here any more: reload it.`;
+}
