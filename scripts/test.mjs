@@ -74,9 +74,9 @@ function leftOutMounts() {
     // The package is optional.
   }
   console.log(
-    `Left out: mount.test.ts needs ${needs}. To run it, install them (on Debian: apt-get install -y libfuse-dev fuse3, then npm ci).`,
+    `Left out: the tests with a mount need ${needs}. To run it, install them (on Debian: apt-get install -y libfuse-dev fuse3, then npm ci).`,
   );
-  return ['**/mount.test.ts'];
+  return ['**/mount.test.ts', '**/mount-on-demand.test.ts'];
 }
 
 async function sim(options) {

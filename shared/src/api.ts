@@ -15,6 +15,7 @@ export * from './api/members.ts';
 export * from './api/notices.ts';
 export * from './api/operations.ts';
 export * from './api/path-report.ts';
+export * from './api/remote.ts';
 export * from './api/settings.ts';
 export * from './api/status.ts';
 export * from './api/transfers.ts';

@@ -121,6 +121,18 @@ export function apiClient(socket: string): ApiClient {
 
 /** The API of the agent that runs on `directory`, or undefined if none runs. Rejects with 'not-running' while it is starting. */
 export async function findApi(directory: string): Promise<ApiClient | undefined> {
+  const socket = await findSocket(directory);
+  return socket === undefined ? undefined : apiClient(socket);
+}
+
+/** The path of the socket of the agent that runs on `directory`. Rejects with 'not-running' if none does. */
+export async function apiSocket(directory: string): Promise<string> {
+  const socket = await findSocket(directory);
+  if (socket === undefined) throw new LockstepError('not-running', `No agent runs on ${directory}.`);
+  return socket;
+}
+
+async function findSocket(directory: string): Promise<string | undefined> {
   const running = await findRunning(directory);
   if (running === undefined) return undefined;
   if (running.dashboardUrl === undefined) {
@@ -129,7 +141,7 @@ export async function findApi(directory: string): Promise<ApiClient | undefined>
       `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,
     );
   }
-  return apiClient(running.socketPath ?? ownSocketPath(directory));
+  return running.socketPath ?? ownSocketPath(directory);
 }
 
 /** As `findApi`, but rejects with 'not-running' and what to do if no agent runs. */

@@ -43,5 +43,8 @@ export const verifiesMax = 1;
 /** Waits at once: each counts again after every acknowledgement. */
 export const waitsMax = 64;
 
+/** Files kept on the disk for programs at once: each costs a connection. */
+export const holdsMax = 256;
+
 /** Contents served at once: each holds a file open and reads ahead. */
 export const contentsMax = 32;

@@ -32,6 +32,7 @@ import { memberControlRoutes } from './routes/member-control.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { operationRoutes } from './routes/operations.ts';
+import { remoteRoutes } from './routes/remote.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { settingRoutes } from './routes/settings.ts';
 import { stateRoutes } from './routes/state.ts';
@@ -143,6 +144,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(settingRoutes, { prefix: apiPrefix, member });
   await app.register(ignoreRuleRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
+  await app.register(remoteRoutes, { prefix: apiPrefix, member });
   await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });

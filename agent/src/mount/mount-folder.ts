@@ -7,6 +7,8 @@ import { FolderAccess } from './folder/folder-access.ts';
 import { loadFuse, mountFuse, unmount } from './fuse/fuse-mount.ts';
 import { Handlers } from './fuse/handlers.ts';
 import { draftDirectory, isMounted } from './mount-point.ts';
+import { RemoteAccess } from './remote/remote-access.ts';
+import type { RemoteFiles } from './remote/remote-files.ts';
 
 /** The interval at which the kernel's list is read: the mount may be removed by a person. */
 const mountCheckMs = 1_000;
@@ -17,6 +19,8 @@ export interface MountRequest {
   readonly mountPoint: string;
   /** The member's name. */
   readonly member: string;
+  /** The files that are not on the member's disk, if it fetches contents on demand. */
+  readonly remote?: RemoteFiles | undefined;
   readonly isUp: () => boolean;
   /** Says a sentence to the person who mounted it. */
   readonly say: (sentence: string) => void;
@@ -31,7 +35,14 @@ export interface Mounted {
 }
 
 /** Mounts a member's folder. */
-export async function mountFolder({ directory, mountPoint, member, isUp, say }: MountRequest): Promise<Mounted> {
+export async function mountFolder({
+  directory,
+  mountPoint,
+  member,
+  remote,
+  isUp,
+  say,
+}: MountRequest): Promise<Mounted> {
   const Fuse = loadFuse();
   const drafts = await draftDirectory(directory);
   let lastDraft = 0;
@@ -41,7 +52,8 @@ export async function mountFolder({ directory, mountPoint, member, isUp, say }: 
     newPath: () => join(drafts, String(++lastDraft)),
     nowMs: () => Date.now(),
   };
-  const access = new FolderAccess(directory, staging);
+  const local = new FolderAccess(directory, staging);
+  const access = remote === undefined ? local : new RemoteAccess(local, remote);
   const onConflict = (path: string, copy: string): void =>
     say(`${path} has another version by now, which stays there. What was written through the mount is ${copy}.`);
   const files = new OpenFiles({ access, onConflict });

@@ -191,6 +191,16 @@ export class DiskStore {
     return this.#remoteBelow.all(after === undefined ? from : successor(after), to, limit).map(this.#toEntry);
   }
 
+  /** Those of them that are directly in `directory`. */
+  remoteChildren(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
+    const children: DiskEntry[] = [];
+    for (const row of directChildren(directory, this.#remoteBelow.all.bind(this.#remoteBelow), after)) {
+      children.push(this.#toEntry(row));
+      if (children.length >= limit) break;
+    }
+    return children;
+  }
+
   /** Marks those of these rows as certain that are `clean` and unchanged. */
   confirmed(rows: readonly DiskEntry[]): void {
     for (const row of rows) {

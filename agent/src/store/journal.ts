@@ -219,6 +219,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     unconfirmed: (path) => disk.unconfirmed(path),
     clean: (after, limit) => disk.clean(after, limit),
     remoteBelow: (directory, after, limit) => disk.remoteBelow(directory, after, limit),
+    remoteChildren: (directory, after, limit) => disk.remoteChildren(directory, after, limit),
     confirmed: (certain) => database.relaxedTransaction(() => disk.confirmed(certain)),
 
     saveAck: (member, vector) => acks.save(member, vector),

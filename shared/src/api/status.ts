@@ -15,6 +15,19 @@ const workSchema = z.object({ what: z.enum(['verify', 'replay']), done: countSch
 
 export type WorkReport = z.infer<typeof workSchema>;
 
+/** The contents on a member that fetches them on demand. The counts are those of this run of its agent. */
+const cacheReportSchema = z.object({
+  usedBytes: countSchema.describe('Bytes of the files that are here, and of those that are coming.'),
+  bytesMax: countSchema.describe('Bytes that they may take.'),
+  files: countSchema.describe('Files of the folder that are here.'),
+  remoteFiles: countSchema.describe('Files that are fetched when they are read.'),
+  hits: countSchema.describe('Reads of files that were here.'),
+  misses: countSchema.describe('Reads of files that had to be fetched.'),
+  fetchedBytes: countSchema.describe('Bytes of the files that were fetched.'),
+  droppedFiles: countSchema.describe('Files that were dropped to make room.'),
+  pins: list(z.string()).describe('The paths that a person keeps here, with all below them.'),
+});
+
 /** `GET /api/v1/status`: the asked member, and the cluster as it sees it. */
 export const statusSchema = z
   .object({
@@ -47,6 +60,7 @@ export const statusSchema = z
     directories: countSchema.describe('Directories that are in place on this disk.'),
     bytes: countSchema.describe('Bytes of the files that are in place on this disk.'),
     freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
+    cache: cacheReportSchema.optional().describe('Of a member that fetches contents on demand; absent for others.'),
     history: z
       .object({
         versions: countSchema.describe('Replaced and deleted versions that are kept.'),

@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
-import { summarySchema } from '@lockstep/shared/api';
+import { statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { answerMsMax, watchAgent } from '../../mount/agent-watch.ts';
 import { loadFuse } from '../../mount/fuse/fuse-mount.ts';
 import { mountFolder } from '../../mount/mount-folder.ts';
 import { checkedMountPoint } from '../../mount/mount-point.ts';
+import { AgentFiles } from '../../mount/remote/agent-files.ts';
 import { shellWord } from '../../os/shell-word.ts';
-import { requireApi } from '../api-client.ts';
+import { apiSocket, requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { stopSignal } from '../stop-signal.ts';
@@ -18,19 +19,21 @@ async function mount(terminal: Terminal, directory: string, mountPoint: string):
   loadFuse();
   const api = await requireApi(folder);
   const point = await checkedMountPoint(resolve(terminal.cwd, mountPoint), folder);
-  const { member } = await api.get('/summary', summarySchema);
+  const { member, cache } = await api.get('/status', statusSchema);
   // Found again each time: an agent that starts again may have another socket.
   const ask = async (): Promise<unknown> => (await requireApi(folder)).get('/summary', summarySchema, answerMsMax);
   const watch = watchAgent(ask, (isUp) =>
     terminal.note(isUp ? 'The agent answers again.' : 'The agent does not answer: programs get errors until it does.'),
   );
   const stop = stopSignal();
+  const say = (sentence: string): void => terminal.note(sentence);
+  const remote = cache === undefined ? undefined : new AgentFiles(() => apiSocket(folder), say);
   try {
-    const say = (sentence: string): void => terminal.note(sentence);
     const mounted = await mountFolder({
       directory: folder,
       mountPoint: point,
       member: member.name,
+      remote,
       isUp: watch.isUp,
       say,
     });
@@ -40,6 +43,7 @@ async function mount(terminal: Terminal, directory: string, mountPoint: string):
   } finally {
     stop.dispose();
     watch.stop();
+    remote?.close();
   }
   return exitCode.done;
 }

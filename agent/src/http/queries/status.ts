@@ -55,6 +55,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     directories: counts.disk.directories,
     bytes: counts.disk.bytes,
     freeBytes: engine.health.folder.freeBytes,
+    cache: engine.onDemand.report(),
     history: engine.retention.report(),
     load: engine.health.load,
     operations: counts.operations,

@@ -37,7 +37,7 @@ describe('[FM2] a write that fails', () => {
 
   test('lets close and fsync fail, and publishes nothing', async () => {
     writeFileSync(mounted.at('a'), 'before');
-    const file = OpenFile.existing({ access, onConflict: () => undefined }, 'a');
+    const file = await OpenFile.existing({ access, onConflict: () => undefined }, 'a');
     await file.write(bytes, 0);
     await expect((async () => file.write(bytes, 6))()).rejects.toThrow('ENOSPC');
     await expect(file.flush()).rejects.toThrow('ENOSPC');

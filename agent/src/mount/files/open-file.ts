@@ -1,5 +1,6 @@
 import { parentOf } from '@lockstep/shared';
-import type { Access, Draft, EntryStat, OpenVersion, VersionId } from '../ports/access.ts';
+import type { Access, Draft, EntryStat, OpenVersion, Soon, VersionId } from '../ports/access.ts';
+import { after } from '../soon.ts';
 
 /** What the session of a file uses. */
 export interface FileParts {
@@ -21,6 +22,8 @@ export class OpenFile {
   #draft: Draft | undefined;
   /** The version that the draft replaces; undefined: nothing was there. */
   #base: VersionId | undefined;
+  /** Ends the stay of the version that the draft replaces. */
+  #release: (() => void) | undefined;
   /** A draft with no byte yet, of a new file. */
   #isUntouched = false;
   /** Why the last write to the draft failed: it lacks bytes, and must not take the place of a version that has all. */
@@ -34,10 +37,12 @@ export class OpenFile {
   }
 
   /** A session of the file that is at `path`. */
-  static existing(parts: FileParts, path: string): OpenFile {
+  static existing(parts: FileParts, path: string): Soon<OpenFile> {
     const file = new OpenFile(parts, path);
-    file.#version = parts.access.open(path);
-    return file;
+    return after(parts.access.open(path), (version) => {
+      file.#version = version;
+      return file;
+    });
   }
 
   /** A session of a file that is not there yet. */
@@ -103,9 +108,9 @@ export class OpenFile {
 
   /** Takes the version that has the path now, if the programs that have it open changed nothing. */
   async refresh(): Promise<void> {
-    await this.#step(() => {
+    await this.#step(async () => {
       if (this.path === undefined || this.#version === undefined || this.#draft !== undefined) return;
-      const now = this.#parts.access.open(this.path);
+      const now = await this.#parts.access.open(this.path);
       if (now.version === this.#version.version) return now.close();
       this.#version.close();
       this.#version = now;
@@ -117,6 +122,7 @@ export class OpenFile {
     await this.#step(() => {
       this.#draft?.drop();
       this.#version?.close();
+      this.#release?.();
       this.#draft = undefined;
       this.#version = undefined;
     });
@@ -143,16 +149,28 @@ export class OpenFile {
 
   /** Begins a draft of the version that is open. */
   async #begin(isEmpty = false): Promise<Draft> {
-    const version = this.#version;
-    if (version === undefined) throw new RangeError('the session has ended');
-    const base = version.version;
-    const { mode } = version.stat();
-    const draft = await this.#parts.access.draft(isEmpty ? undefined : version, mode);
-    this.#base = base;
-    this.#draft = draft;
-    this.#version = undefined;
-    version.close();
-    return draft;
+    if (this.#version === undefined) throw new RangeError('the session has ended');
+    const { access } = this.#parts;
+    // Without a path there is nothing to replace.
+    const { opened, release } =
+      this.path === undefined
+        ? { opened: this.#version, release: () => undefined }
+        : await access.keep(this.path, this.#version);
+    this.#version = opened;
+    try {
+      const base = opened.version;
+      const { mode } = opened.stat();
+      const draft = await access.draft(isEmpty ? undefined : opened, mode);
+      this.#base = base;
+      this.#draft = draft;
+      this.#release = release;
+      this.#version = undefined;
+      opened.close();
+      return draft;
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   async #publish(isDurable: boolean): Promise<void> {
@@ -172,6 +190,8 @@ export class OpenFile {
     this.#base = undefined;
     this.#isUntouched = false;
     this.#version = opened;
+    this.#release?.();
+    this.#release = undefined;
     if (isDurable) await access.syncDirectory(parentOf(conflictPath ?? path));
     if (conflictPath === undefined) return;
     this.path = conflictPath;

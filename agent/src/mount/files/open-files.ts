@@ -9,6 +9,8 @@ export class OpenFiles {
   /** By the path that the kernel knows, also of files that were removed. */
   readonly #byPath = new Map<string, OpenFile>();
   readonly #byHandle = new Map<number, OpenFile>();
+  /** The files that are being opened: programs that open one at the same time share its session. */
+  readonly #opening = new Map<string, Promise<OpenFile>>();
   #lastHandle = 0;
 
   constructor(parts: FileParts) {
@@ -31,8 +33,8 @@ export class OpenFiles {
 
   /** Opens the file at a path. Returns its handle. */
   async open(path: string): Promise<number> {
-    const known = this.at(path);
-    if (known === undefined) return this.#add(path, OpenFile.existing(this.#parts, path));
+    const known = this.at(path) ?? (await this.#opening.get(path));
+    if (known === undefined) return this.#open(path);
     // Counted before it is waited for: a close must not end the session meanwhile.
     const handle = this.#add(path, known);
     try {
@@ -41,6 +43,17 @@ export class OpenFiles {
     } catch (error) {
       await this.release(handle);
       throw error;
+    }
+  }
+
+  async #open(path: string): Promise<number> {
+    const opened = OpenFile.existing(this.#parts, path);
+    if (!(opened instanceof Promise)) return this.#add(path, opened);
+    this.#opening.set(path, opened);
+    try {
+      return this.#add(path, await opened);
+    } finally {
+      this.#opening.delete(path);
     }
   }
 

@@ -17,7 +17,16 @@ import {
 import { lutimes, open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MountError } from '../errno.ts';
-import type { Access, Draft, EntryKind, EntryStat, NamedEntry, OpenVersion, Room } from '../ports/access.ts';
+import type {
+  Access,
+  Draft,
+  EntryKind,
+  EntryStat,
+  KeptVersion,
+  NamedEntry,
+  OpenVersion,
+  Room,
+} from '../ports/access.ts';
 import { StagedDraft, type Staging } from './staged-draft.ts';
 import { secondsOf, statOf, VersionFile } from './version-file.ts';
 
@@ -96,6 +105,10 @@ export class FolderAccess implements Access {
     if (file.stat().kind === 'file') return file;
     closeSync(fd);
     throw new MountError('EISDIR');
+  }
+
+  keep(_path: string, opened: OpenVersion): KeptVersion {
+    return { opened, release: () => undefined };
   }
 
   draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {

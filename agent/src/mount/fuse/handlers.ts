@@ -1,7 +1,8 @@
 import { isStateName, nameOf, pathFault } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { OpenFiles } from '../files/open-files.ts';
-import type { Access, EntryKind, EntryStat, Room } from '../ports/access.ts';
+import type { Access, EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
+import { after } from '../soon.ts';
 
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
@@ -31,6 +32,12 @@ export interface FuseStat {
   readonly ctime: number;
 }
 
+/** The names in a directory with the types of their entries. */
+interface Listing {
+  readonly names: readonly string[];
+  readonly stats: readonly { readonly mode: number }[];
+}
+
 /** What the kernel asks for, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
 export class Handlers {
   readonly #access: Access;
@@ -43,17 +50,18 @@ export class Handlers {
     this.#owner = owner;
   }
 
-  getattr(mounted: string): FuseStat {
-    return this.#fuseStat(this.#stat(known(mounted)));
+  getattr(mounted: string): Soon<FuseStat> {
+    return after(this.#stat(known(mounted)), (stat) => this.#fuseStat(stat));
   }
 
   /** The names in a directory with the types of their entries. */
-  readdir(mounted: string): {
-    readonly names: readonly string[];
-    readonly stats: readonly { readonly mode: number }[];
-  } {
+  readdir(mounted: string): Soon<Listing> {
     const directory = known(mounted);
-    const entries = this.#access.list(directory).filter(({ name }) => !isStateName(name));
+    return after(this.#access.list(directory), (entries) => this.#listing(directory, entries));
+  }
+
+  #listing(directory: string, all: readonly NamedEntry[]): Listing {
+    const entries = all.filter(({ name }) => !isStateName(name));
     const listed = new Set(entries.map(({ name }) => name));
     const made = this.#files.newNames(directory).filter((name) => !listed.has(name));
     return {
@@ -70,16 +78,16 @@ export class Handlers {
     return this.#access.linkText(known(mounted));
   }
 
-  mkdir(mounted: string, mode: number): void {
-    this.#access.makeDirectory(writable(mounted), mode & ~typeMask);
+  mkdir(mounted: string, mode: number): Soon<void> {
+    return this.#access.makeDirectory(writable(mounted), mode & ~typeMask);
   }
 
-  rmdir(mounted: string): void {
-    this.#access.removeDirectory(writable(mounted));
+  rmdir(mounted: string): Soon<void> {
+    return this.#access.removeDirectory(writable(mounted));
   }
 
-  symlink(target: string, mounted: string): void {
-    this.#access.makeLink(writable(mounted), target);
+  symlink(target: string, mounted: string): Soon<void> {
+    return this.#access.makeLink(writable(mounted), target);
   }
 
   async create(mounted: string, mode: number): Promise<number> {
@@ -145,7 +153,7 @@ export class Handlers {
     const open = this.#files.at(path);
     if (open?.isDraft) return open.setMode(mode & ~typeMask);
     if (open?.path === undefined && open !== undefined) return;
-    this.#access.setMode(path, mode & ~typeMask);
+    await this.#access.setMode(path, mode & ~typeMask);
   }
 
   async utimens(mounted: string, atimeMs: number, mtimeMs: number): Promise<void> {
@@ -157,8 +165,8 @@ export class Handlers {
   }
 
   /** Owners are not replicated: everything belongs to the user of the mount. */
-  chown(mounted: string, uid: number, gid: number): void {
-    this.#stat(known(mounted));
+  async chown(mounted: string, uid: number, gid: number): Promise<void> {
+    await this.#stat(known(mounted));
     const unchanged = 0xff_ff_ff_ff;
     const isOwn = (asked: number, own: number): boolean => asked === own || asked === unchanged || asked === -1;
     if (!isOwn(uid, this.#owner.uid) || !isOwn(gid, this.#owner.gid)) throw new MountError('EPERM');
@@ -169,17 +177,15 @@ export class Handlers {
     if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
     // A draft below it would be published at a path that is no more.
     await this.#files.publish(source);
-    this.#access.rename(source, target);
+    await this.#access.rename(source, target);
     this.#files.detach(target, `${target}\0replaced`);
     this.#files.renamed(source, target);
   }
 
-  unlink(mounted: string): void {
+  unlink(mounted: string): Soon<void> {
     const path = writable(mounted);
     if (this.#files.forget(path)) return;
-    const open = this.#files.at(path);
-    if (open?.isNew !== true) this.#access.removeFile(path);
-    this.#files.detach(path, `${path}\0removed`);
+    return this.#remove(path, `${path}\0removed`);
   }
 
   /** Files with several names are not replicated as such. */
@@ -192,13 +198,16 @@ export class Handlers {
   }
 
   /** The kernel's way to remove a file that a program has open, or to replace it. */
-  #hide(path: string, hidden: string): void {
-    const open = this.#files.at(path);
-    if (open?.isNew !== true) this.#access.removeFile(path);
-    this.#files.detach(path, hidden);
+  #hide(path: string, hidden: string): Soon<void> {
+    return this.#remove(path, hidden);
   }
 
-  #stat(path: string): EntryStat {
+  #remove(path: string, hidden: string): Soon<void> {
+    const isNew = this.#files.at(path)?.isNew === true;
+    return after(isNew ? undefined : this.#access.removeFile(path), () => this.#files.detach(path, hidden));
+  }
+
+  #stat(path: string): Soon<EntryStat> {
     return this.#files.stat(path) ?? this.#access.stat(path);
   }
 

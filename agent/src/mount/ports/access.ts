@@ -20,12 +20,15 @@ export interface NamedEntry {
 /** Identifies what is at a path at one moment. A path whose version is another one was changed since. */
 export type VersionId = string;
 
+/** A result that is there at once, or comes from the agent. */
+export type Soon<Result> = Promise<Result> | Result;
+
 /** One version of a file, open for reading. Its bytes do not change when another version takes its place. */
 export interface OpenVersion {
   readonly version: VersionId;
   stat(): EntryStat;
   /** Reads into `buffer` from `offset` on. Returns the number of bytes: fewer than asked for only at the end. */
-  read(buffer: Uint8Array, offset: number): number;
+  read(buffer: Uint8Array, offset: number): Soon<number>;
   /** Makes the version durable. */
   sync(): Promise<void>;
   close(): void;
@@ -47,6 +50,13 @@ export interface Draft {
   publish(path: string, expected: VersionId | undefined): Promise<Published>;
   /** Removes the draft. */
   drop(): void;
+}
+
+/** A version that a draft may replace. */
+export interface KeptVersion {
+  readonly opened: OpenVersion;
+  /** The version need not stay in the folder any longer. */
+  release(): void;
 }
 
 /** A draft that has a path. */
@@ -71,20 +81,25 @@ export interface Room {
  * an error with `code`, such as `ENOENT`.
  */
 export interface Access {
-  stat(path: string): EntryStat;
-  list(directory: string): readonly NamedEntry[];
+  stat(path: string): Soon<EntryStat>;
+  list(directory: string): Soon<readonly NamedEntry[]>;
   linkText(path: string): string;
-  makeDirectory(path: string, mode: number): void;
-  makeLink(path: string, target: string): void;
-  setMode(path: string, mode: number): void;
+  makeDirectory(path: string, mode: number): Soon<void>;
+  makeLink(path: string, target: string): Soon<void>;
+  setMode(path: string, mode: number): Soon<void>;
   setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void>;
   /** One rename; what is at `to` is replaced. */
-  rename(from: string, to: string): void;
-  removeFile(path: string): void;
-  removeDirectory(path: string): void;
+  rename(from: string, to: string): Soon<void>;
+  removeFile(path: string): Soon<void>;
+  removeDirectory(path: string): Soon<void>;
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): Promise<void>;
-  open(path: string): OpenVersion;
+  open(path: string): Soon<OpenVersion>;
+  /**
+   * Keeps the version that was opened at `path` in the folder, so that a draft can copy and replace it. If it is not there, the present one is
+   * brought and opened instead.
+   */
+  keep(path: string, opened: OpenVersion): Soon<KeptVersion>;
   /** A new draft: a copy of the file at `from` with its attributes, or empty. */
   draft(from: OpenVersion | undefined, mode: number): Promise<Draft>;
   room(): Promise<Room>;

@@ -40,6 +40,8 @@ export class Cache {
   readonly #search: ContentSearch;
   readonly #policy = new GreedyDualSize();
   readonly #reserved = new Map<object, number>();
+  /** Files that were dropped in this run of the agent. */
+  droppedFiles = 0;
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
   /** While others do not have what is beyond the room, they are asked less and less often. */
@@ -213,8 +215,10 @@ export class Cache {
       ),
     );
     for (const [index, { path, ...entry }] of present.entries()) {
-      if (results[index]?.result === 'done') this.#policy.dropped(path);
-      else {
+      if (results[index]?.result === 'done') {
+        this.#policy.dropped(path);
+        this.droppedFiles++;
+      } else {
         // A user changed it at this moment: that is an edit of what was here.
         journal.recordDisk([{ path, entry }]);
         facts.doubted.publish(path);

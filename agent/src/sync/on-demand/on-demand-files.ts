@@ -7,7 +7,7 @@ import type { Cache } from './cache.ts';
 import { FileStream } from './file-stream.ts';
 
 /** A reader waits no longer than this for a content of which no byte arrives. */
-const progressMsMax = 10_000;
+const progressMsMax = 8_000;
 const checkMs = 1_000;
 const rowsAtOnce = 1_000;
 
@@ -16,11 +16,34 @@ export type FetchedFile =
   | { readonly isHere: true }
   | { readonly isHere: false; readonly code: ProblemCode; readonly reason: string };
 
+/** The contents on a member that fetches them on demand; counts of this run of the agent. */
+export interface CacheReport {
+  readonly usedBytes: number;
+  readonly bytesMax: number;
+  /** Files that are here, and files that are fetched when they are read. */
+  readonly files: number;
+  readonly remoteFiles: number;
+  /** Reads of either. */
+  readonly hits: number;
+  readonly misses: number;
+  readonly fetchedBytes: number;
+  readonly droppedFiles: number;
+  readonly pins: readonly string[];
+}
+
+/** A file that stays on this disk. */
+export interface HeldFile {
+  release(): void;
+}
+
 /** The files of a member that fetches contents on demand: brings one to this disk when it is read. */
 export class OnDemandFiles {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #cache: Cache;
+  #hits = 0;
+  #misses = 0;
+  #fetchedBytes = 0;
 
   constructor(context: Context, parts: { readonly transfers: ContentFetcher; readonly cache: Cache }) {
     this.#context = context;
@@ -38,19 +61,39 @@ export class OnDemandFiles {
     return new FileStream(this.#context, { transfers: this.#transfers, files: this }, operation);
   }
 
-  /** The file at `path` was read here. */
+  /** A program begins to read the file at `path`. */
   used(path: string): void {
+    if (this.#isHere(path)) this.#hits++;
+    else this.#misses++;
     this.#cache.used(path);
+  }
+
+  /** What is here, and how often that sufficed; undefined for a member that has the whole folder. */
+  report(): CacheReport | undefined {
+    const { self, journal, wanted } = this.#context;
+    if (self.onDemand !== true) return undefined;
+    const { files, disk } = journal.counts();
+    const { usedBytes, bytesMax, droppedFiles } = this.#cache;
+    return {
+      usedBytes,
+      bytesMax: Math.min(bytesMax, Number.MAX_SAFE_INTEGER),
+      files: disk.files,
+      remoteFiles: Math.max(0, files - disk.files),
+      hits: this.#hits,
+      misses: this.#misses,
+      fetchedBytes: this.#fetchedBytes,
+      droppedFiles,
+      pins: wanted.pins,
+    };
   }
 
   /**
    * Brings the present version of the file at `path` to this disk, if it is not here. Resolves when it is, or when that cannot be: no member
-   * that answers has the content, nothing came for ten seconds, or there is no room.
+   * that answers has the content, nothing came for eight seconds, or there is no room.
    */
   async fetch(path: string): Promise<FetchedFile> {
     const { journal, clock, lock, facts, wanted } = this.#context;
-    const row = journal.disk(path);
-    if (row?.remote !== true && !wanted.isDemanded(path)) return { isHere: true };
+    if (this.#isHere(path)) return { isHere: true };
     const operation = this.#head(path);
     const reserved = await this.#cache.reserve(path, operation?.size ?? 0);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
@@ -64,6 +107,7 @@ export class OnDemandFiles {
       const isOver = await this.#untilOver(path);
       if (this.#isHere(path)) {
         this.#cache.fetched(path, clock.monotonicMs() - startedMs);
+        this.#fetchedBytes += operation?.size ?? 0;
         return { isHere: true };
       }
       return this.#failure(path, isOver);
@@ -72,6 +116,16 @@ export class OnDemandFiles {
       reserved.end();
       await this.#backToRemote(path);
     }
+  }
+
+  /** As `fetch`, and the file stays here until `release` is called. */
+  async hold(path: string): Promise<HeldFile | Exclude<FetchedFile, { readonly isHere: true }>> {
+    const release = this.#context.wanted.demand(path);
+    const fetched = await this.fetch(path);
+    if (fetched.isHere) return { release };
+    release();
+    await this.#backToRemote(path);
+    return fetched;
   }
 
   /** Resolves when the file is here or a problem tells that it cannot be; with false if nothing came for too long. */

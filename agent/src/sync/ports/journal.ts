@@ -159,6 +159,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   diskBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows below `directory` of files whose content is on other members only (`remote`), by path, after `after`. */
   remoteBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
+  /** As `remoteBelow`, of those directly in `directory`. */
+  remoteChildren(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows of existing files that hold `content`, at most `limit`. */
   diskWithContent(content: ContentId, limit: number): readonly DiskEntry[];
   /** Rows of existing entries with this inode number. */

@@ -1,0 +1,159 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { nameOf, parentOf } from '@lockstep/shared';
+import { apiPrefix, type RemotePage, remotePageSchema } from '@lockstep/shared/api';
+import { socketAddress } from '../../os/socket-address.ts';
+import { MountError } from '../errno.ts';
+import type { Hold, RemoteEntry, RemoteFiles } from './remote-files.ts';
+
+/** A list is asked for again after this time, like the attributes that the kernel keeps. */
+const listLastsMs = 1_000;
+/** Programs get an error from an agent that does not answer for so long. It answers for a content when that is here. */
+const answerMsMax = 9_000;
+const contentMsMax = 120_000;
+/** Lists that are kept; all are dropped when there are more. */
+const listsMax = 256;
+
+/** The errors that the agent's answers are for a program. */
+const codes: Readonly<Record<number, 'ENOENT' | 'EEXIST' | 'ENOSPC'>> = { 404: 'ENOENT', 412: 'EEXIST', 507: 'ENOSPC' };
+
+interface CachedList {
+  readonly untilMs: number;
+  readonly entries: Promise<ReadonlyMap<string, RemoteEntry> | undefined>;
+}
+
+/** The remote files of a member, through the socket of its agent. */
+export class AgentFiles implements RemoteFiles {
+  readonly #socketPath: () => Promise<string>;
+  readonly #say: (sentence: string) => void;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  readonly #lists = new Map<string, CachedList>();
+
+  /** `socketPath` finds the agent; it may be another one after a restart. `say` tells a sentence to the person who mounted the folder. */
+  constructor(socketPath: () => Promise<string>, say: (sentence: string) => void) {
+    this.#socketPath = socketPath;
+    this.#say = say;
+  }
+
+  async list(directory: string): Promise<readonly RemoteEntry[]> {
+    const known = await this.#short(directory);
+    if (known !== undefined) return [...known.values()];
+    const all: RemoteEntry[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const page = await this.#page({ directory, ...(after !== undefined && { after }) });
+      all.push(...page.files);
+      if (page.next === null) return all;
+      after = page.next;
+    }
+  }
+
+  async find(path: string): Promise<RemoteEntry | undefined> {
+    const name = nameOf(path);
+    const known = await this.#short(parentOf(path));
+    if (known !== undefined) return known.get(name);
+    return (await this.#page({ directory: parentOf(path), name })).files[0];
+  }
+
+  async hold(path: string): Promise<Hold> {
+    const answer = await this.#ask('POST', `/remote/hold?${new URLSearchParams({ path })}`, {
+      timeoutMs: 0,
+      isOwn: true,
+    });
+    this.#changed(path);
+    // The agent keeps the file until this connection ends.
+    answer.on('error', () => undefined).resume();
+    return { release: () => void answer.destroy() };
+  }
+
+  async read(path: string, version: string, { start, end }: { start: number; end: number }): Promise<Uint8Array> {
+    const headers = { range: `bytes=${start}-${end - 1}`, 'if-range': `"${version}"` };
+    const answer = await this.#ask('GET', `/files/${encoded(path)}`, { headers, timeoutMs: contentMsMax });
+    // Another version has its place: its bytes must not be mixed with those that were read.
+    if (answer.statusCode !== 206) {
+      answer.destroy();
+      throw new MountError('ESTALE', `${path} has changed.`);
+    }
+    return buffer(answer);
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#ask('DELETE', `/files/${encoded(path)}`, { headers: { 'if-match': '*' } }).then(buffer);
+    this.#changed(path);
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    const headers = { 'if-match': '*', destination: `${apiPrefix}/files/${encoded(to)}` };
+    await this.#ask('MOVE', `/files/${encoded(from)}`, { headers }).then(buffer);
+    this.#changed(from);
+    this.#changed(to);
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** The remote files of a directory by name, unless they are more than one page. Kept for a second. */
+  #short(directory: string): Promise<ReadonlyMap<string, RemoteEntry> | undefined> {
+    const nowMs = performance.now();
+    const known = this.#lists.get(directory);
+    if (known !== undefined && nowMs < known.untilMs) return known.entries;
+    const entries = this.#page({ directory }).then(({ files, next }) =>
+      next === null ? new Map(files.map((file) => [file.name, file])) : undefined,
+    );
+    entries.catch(() => this.#lists.delete(directory));
+    if (this.#lists.size >= listsMax) this.#lists.clear();
+    this.#lists.set(directory, { untilMs: nowMs + listLastsMs, entries });
+    return entries;
+  }
+
+  #changed(path: string): void {
+    this.#lists.delete(parentOf(path));
+  }
+
+  async #page(query: Readonly<Record<string, string>>): Promise<RemotePage> {
+    const answer = await this.#ask('GET', `/remote?${new URLSearchParams(query)}`);
+    return remotePageSchema.parse(JSON.parse((await buffer(answer)).toString('utf8')));
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    {
+      headers = {},
+      timeoutMs = answerMsMax,
+      isOwn = false,
+    }: { readonly headers?: Record<string, string>; readonly timeoutMs?: number; readonly isOwn?: boolean } = {},
+  ): Promise<IncomingMessage> {
+    const address = await socketAddress(await this.#socketPath());
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options = { socketPath: address.path, path: apiPrefix + path, method, headers };
+      const outgoing = request({ ...options, agent: isOwn ? false : this.#agent }, resolve);
+      outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error('no answer')));
+      outgoing.once('error', reject);
+      outgoing.end();
+    })
+      .catch((cause: unknown) => {
+        throw new MountError('EIO', `The agent does not answer (${(cause as Error).message}).`);
+      })
+      .finally(() => address.release());
+    const { statusCode = 500 } = answer;
+    if (statusCode < 400) return answer;
+    const reason = reasonIn((await buffer(answer)).toString('utf8'));
+    if (statusCode >= 500) this.#say(reason);
+    throw new MountError(codes[statusCode] ?? 'EIO', reason);
+  }
+}
+
+function encoded(path: string): string {
+  return path.split('/').map(encodeURIComponent).join('/');
+}
+
+function reasonIn(answer: string): string {
+  try {
+    return String((JSON.parse(answer) as { error?: { message?: unknown } }).error?.message ?? answer);
+  } catch {
+    return answer;
+  }
+}

@@ -1,0 +1,161 @@
+import { joinPath, nameOf } from '@lockstep/shared';
+import { MountError } from '../errno.ts';
+import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
+import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
+import { RemoteVersion, remoteStat } from './remote-version.ts';
+
+/**
+ * The entries of a member that fetches contents on demand: those of its folder, and the files that only other members have. Reading such a
+ * file fetches it. A program that changes one has it brought to the folder first, and kept there meanwhile.
+ */
+export class RemoteAccess implements Access {
+  readonly #local: Access;
+  readonly #files: RemoteFiles;
+
+  constructor(local: Access, files: RemoteFiles) {
+    this.#local = local;
+    this.#files = files;
+  }
+
+  stat(path: string): Soon<EntryStat> {
+    return this.#orRemote(path, () => this.#local.stat(path), remoteStat);
+  }
+
+  async list(directory: string): Promise<readonly NamedEntry[]> {
+    // In this order, a file that is brought to the folder in between is in one of the two.
+    const remote = await this.#files.list(directory);
+    const local = await this.#local.list(directory);
+    const names = new Set(local.map(({ name }) => name));
+    return [...local, ...remote.flatMap(({ name }) => (names.has(name) ? [] : [{ name, kind: 'file' as const }]))];
+  }
+
+  linkText(path: string): string {
+    return this.#local.linkText(path);
+  }
+
+  async makeDirectory(path: string, mode: number): Promise<void> {
+    if (await this.#isRemote(path)) throw new MountError('EEXIST');
+    await this.#local.makeDirectory(path, mode);
+  }
+
+  async makeLink(path: string, target: string): Promise<void> {
+    if (await this.#isRemote(path)) throw new MountError('EEXIST');
+    await this.#local.makeLink(path, target);
+  }
+
+  async setMode(path: string, mode: number): Promise<void> {
+    await this.#whileHeld([path], () => this.#local.setMode(path, mode));
+  }
+
+  async setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void> {
+    await this.#whileHeld([path], () => this.#local.setTimes(path, atimeMs, mtimeMs));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    const target = await this.#statIfThere(to);
+    if (target?.kind === 'directory' && (await this.#files.list(to)).length > 0) throw new MountError('ENOTEMPTY');
+    if (target === undefined && (await this.#isRemote(from))) return this.#files.move(from, to);
+    const files = target?.kind === 'file' ? [from, to] : [from];
+    await this.#whileHeld(files, () => this.#local.rename(from, to));
+  }
+
+  async removeFile(path: string): Promise<void> {
+    if (await this.#isRemote(path)) await this.#files.remove(path);
+    else await this.#local.removeFile(path);
+  }
+
+  async removeDirectory(path: string): Promise<void> {
+    const [first] = await this.#files.list(path);
+    if (first !== undefined) throw new MountError('ENOTEMPTY', `${joinPath(path, first.name)} is in it.`);
+    await this.#local.removeDirectory(path);
+  }
+
+  syncDirectory(path: string): Promise<void> {
+    return this.#local.syncDirectory(path);
+  }
+
+  open(path: string): Soon<OpenVersion> {
+    return this.#orRemote<OpenVersion>(
+      path,
+      () => this.#local.open(path),
+      (entry) => new RemoteVersion(this.#files, path, entry),
+    );
+  }
+
+  async keep(path: string, opened: OpenVersion): Promise<KeptVersion> {
+    const { release } = await this.#files.hold(path);
+    try {
+      const now = await this.#local.open(path);
+      // The file may have been dropped since it was opened, and brought again.
+      const isBack = now.version !== opened.version && isSameWriting(now.stat(), opened.stat());
+      const [kept, other] = opened instanceof RemoteVersion || isBack ? [now, opened] : [opened, now];
+      other.close();
+      return { opened: kept, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {
+    return this.#local.draft(from, mode);
+  }
+
+  room(): Promise<Room> {
+    return this.#local.room();
+  }
+
+  /** What the folder has at a path or, if that is nothing, what other members have there. */
+  #orRemote<Result>(path: string, local: () => Soon<Result>, remote: (entry: RemoteEntry) => Result): Soon<Result> {
+    try {
+      return local();
+    } catch (error) {
+      if (!isAbsent(error) || nameOf(path) === '') throw error;
+      return this.#files.find(path).then((entry) => {
+        // One that was brought to the folder in between is there now.
+        return entry === undefined ? local() : remote(entry);
+      });
+    }
+  }
+
+  async #statIfThere(path: string): Promise<EntryStat | undefined> {
+    try {
+      return await this.stat(path);
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #isRemote(path: string): Promise<boolean> {
+    try {
+      await this.#local.stat(path);
+      return false;
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      return (await this.#files.find(path)) !== undefined;
+    }
+  }
+
+  /** Runs `change` while the agent keeps the files among these paths in the folder. */
+  async #whileHeld<Result>(paths: readonly string[], change: () => Soon<Result>): Promise<Result> {
+    const holds: { release(): void }[] = [];
+    try {
+      for (const path of paths) {
+        const entry = await this.stat(path);
+        if (entry.kind === 'file') holds.push(await this.#files.hold(path));
+      }
+      return await change();
+    } finally {
+      for (const hold of holds) hold.release();
+    }
+  }
+}
+
+function isSameWriting(a: EntryStat, b: EntryStat): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs;
+}
+
+function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}

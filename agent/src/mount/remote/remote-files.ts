@@ -1,0 +1,29 @@
+/** A file of a member that is not on its disk: the agent fetches it when it is read. */
+export interface RemoteEntry {
+  readonly name: string;
+  /** Names its version. */
+  readonly version: string;
+  readonly size: number;
+  readonly mode: number;
+  readonly mtimeMs: number;
+}
+
+/** A file that the agent keeps on the disk. */
+export interface Hold {
+  release(): void;
+}
+
+/** The files of a member that are not on its disk, through its agent. A method that fails throws an error with `code`, such as `EIO`. */
+export interface RemoteFiles {
+  /** Those directly in a directory, by name. */
+  list(directory: string): Promise<readonly RemoteEntry[]>;
+  /** That at `path`, if there is one. */
+  find(path: string): Promise<RemoteEntry | undefined>;
+  /** Brings the file at `path` to the disk, and keeps it there. */
+  hold(path: string): Promise<Hold>;
+  /** Bytes of the file at `path`, which must still have this version. */
+  read(path: string, version: string, range: { readonly start: number; readonly end: number }): Promise<Uint8Array>;
+  remove(path: string): Promise<void>;
+  /** Nothing may be at `to`. */
+  move(from: string, to: string): Promise<void>;
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
+import type { Member } from '../../testkit/member.ts';
+import { git, shell } from '../../testkit/programs.ts';
+import { lockstepProgram } from '../../testkit/repository.ts';
+import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const mebibyte = 1_048_576;
+
+const cluster = useCluster(['ant', 'bee']);
+let cow: Member;
+let root: string;
+let point: string;
+let mounted: ChildProcess;
+
+const ant = (): Member => cluster().member('ant');
+const at = (path: string): string => join(point, path);
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'lockstep-mounts-'));
+  point = join(root, 'point');
+  mkdirSync(point);
+  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
+  cow = await cluster().add('cow', { start: { env } });
+  mounted = spawn(process.execPath, [lockstepProgram, 'mount', cow.folder, point], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    mounted.stdout?.on('data', (text) => {
+      if (String(text).includes('is mounted at')) resolve();
+    });
+    mounted.once('close', () => reject(new Error('lockstep mount ended')));
+  });
+});
+afterAll(async () => {
+  mounted.kill('SIGTERM');
+  if (mounted.exitCode === null) await once(mounted, 'close');
+  await shell(root, `fusermount3 -uz ${point} 2>/dev/null || true`);
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** Waits until the member on demand shows all that ant has. */
+async function level(): Promise<void> {
+  await eventually(async () => {
+    const [mine, others] = [await cow.status(), await ant().status()];
+    expect([mine.digest, mine.pending]).toEqual([others.digest, 0]);
+  });
+}
+
+test('[OD12] programs see all files, and what they read comes from the other members', async () => {
+  mkdirSync(ant().path('docs'));
+  await ant().put('docs/a', 'of ant\n');
+  await ant().put('docs/b', 'of ant too\n');
+  await level();
+  await eventually(() => expect(readdirSync(at('docs')).sort()).toEqual(['a', 'b']));
+  expect(statSync(at('docs/a')).size).toBe(7);
+  expect(statSync(at('docs/a')).mtimeMs).toBe(Math.floor(statSync(ant().path('docs/a')).mtimeMs));
+  expect(existsSync(cow.path('docs/a'))).toBe(false);
+  expect(await readFile(at('docs/a'), 'utf8')).toBe('of ant\n');
+  await expect(stat(at('docs/none'))).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('[OD12] a program changes, renames and removes files that are not on this disk', async () => {
+  mkdirSync(ant().path('work'));
+  for (const name of ['edit', 'replace', 'move', 'mode', 'gone']) await ant().put(`work/${name}`, `${name} of ant\n`);
+  await level();
+  await eventually(() => expect(readdirSync(at('work'))).toHaveLength(5));
+  await shell(
+    point,
+    'echo more >> work/edit && echo new > work/replace && chmod 600 work/mode && mv work/move work/moved',
+  );
+  await rm(at('work/gone'));
+  await writeFile(at('work/.replace.tmp'), 'newest\n');
+  await rename(at('work/.replace.tmp'), at('work/replace'));
+  await expect(rmdir(at('work'))).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+  await eventually(() => expect(readdirSync(ant().path('work')).sort()).toEqual(['edit', 'mode', 'moved', 'replace']));
+  expect(readdirSync(at('work')).sort()).toEqual(['edit', 'mode', 'moved', 'replace']);
+  await level();
+  expect(readFileSync(ant().path('work/edit'), 'utf8')).toBe('edit of ant\nmore\n');
+  expect(readFileSync(ant().path('work/replace'), 'utf8')).toBe('newest\n');
+  expect(statSync(ant().path('work/mode')).mode & 0o777).toBe(0o600);
+});
+
+test('[OD2] a large file can be read from its middle, and by a program that has it open when its holder is killed', async () => {
+  const film = randomBytes(12 * mebibyte);
+  await writeFile(ant().path('film'), film);
+  await cluster().settled([ant(), cluster().member('bee')]);
+  await level();
+  await eventually(() => expect(readdirSync(point)).toContain('film'));
+  const file = await open(at('film'));
+  try {
+    const part = Buffer.alloc(70_000);
+    await file.read(part, 0, part.length, 7 * mebibyte - 1_000);
+    expect(part.equals(film.subarray(7 * mebibyte - 1_000, 7 * mebibyte - 1_000 + part.length))).toBe(true);
+    await ant().kill();
+    const rest = createHash('sha256');
+    for (let offset = 0; offset < film.length; offset += mebibyte) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(mebibyte), 0, mebibyte, offset);
+      rest.update(buffer.subarray(0, bytesRead));
+    }
+    expect(rest.digest('hex')).toBe(createHash('sha256').update(film).digest('hex'));
+  } finally {
+    await file.close();
+    await ant().start();
+    await cluster().connected();
+  }
+});
+
+test('[OD12] a repository is cloned and checked out in a cache that is smaller', async () => {
+  await git(root, 'init', '-q', 'origin');
+  for (let index = 0; index < 40; index++) {
+    await writeFile(join(root, 'origin', `file-${index}`), randomBytes(mebibyte / 2));
+  }
+  await git(join(root, 'origin'), 'add', '.');
+  await git(join(root, 'origin'), 'commit', '-qm', 'all');
+  await git(point, 'clone', '-q', join(root, 'origin'), 'clone');
+  expect(await git(at('clone'), 'status', '--porcelain')).toBe('');
+  await cluster().settled([ant(), cluster().member('bee')]);
+  await level();
+  await eventually(async () => {
+    const { cache } = await cow.status();
+    expect(cache?.usedBytes).toBeLessThanOrEqual(24 * mebibyte);
+    expect(cache?.droppedFiles).toBeGreaterThan(0);
+  });
+  // All of it is there, though not on this disk.
+  expect(await git(at('clone'), 'fsck')).toBe('');
+  expect(await git(at('clone'), 'status', '--porcelain')).toBe('');
+  expect(readdirSync(at('clone'))).toHaveLength(41);
+});

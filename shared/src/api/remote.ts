@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { countSchema, fileTimeSchema, list } from './common.ts';
+
+/** The most remote files in one answer. */
+export const remotePageMax = 1_000;
+
+export const remoteQuerySchema = z.object({
+  directory: z.string().default('').describe('The directory; without it the folder itself.'),
+  name: z.string().optional().describe('Only the file with this name.'),
+  after: z.string().optional().describe('Only names after this one.'),
+  limit: z.coerce.number().int().min(1).max(remotePageMax).default(remotePageMax),
+});
+
+/** A file that this member fetches from others when it is read. */
+const remoteFileSchema = z.object({
+  name: z.string(),
+  version: z.string().describe('Its ETag: `origin:seq`.'),
+  size: countSchema,
+  mode: countSchema,
+  mtimeMs: fileTimeSchema,
+});
+
+/** `GET /api/v1/remote`: the files directly in a directory that are not on the disk of this member. */
+export const remotePageSchema = z
+  .object({
+    files: list(remoteFileSchema).describe('By name.'),
+    next: z.string().nullable().describe('Ask again with `after` of this name; null at the end.'),
+  })
+  .meta({ id: 'RemotePage' });
+
+export const holdQuerySchema = z.object({ path: z.string().min(1) });
+
+export type RemoteFile = z.infer<typeof remoteFileSchema>;
+export type RemotePage = z.infer<typeof remotePageSchema>;
+export type RemoteQuery = z.infer<typeof remoteQuerySchema>;
