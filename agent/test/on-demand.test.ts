@@ -4,7 +4,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
-import type { Member } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const mebibyte = 1_048_576;
@@ -180,4 +180,69 @@ test('[OD9] a member that has the whole folder from now on fetches all, and one 
   await cow.start({ env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '2 MiB' } });
   await eventually(() => expect(namesIn(cow).length).toBeLessThanOrEqual(2));
   expect(namesIn(ant)).toHaveLength(4);
+});
+
+test('[OD13] what is pinned comes here and stays, also what is made later', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await mkdir(ant.path('keep'));
+  for (let index = 0; index < 3; index++) await writeFile(ant.path(`keep/${index}`), randomBytes(mebibyte));
+  for (let index = 0; index < 6; index++) await writeFile(ant.path(`other-${index}`), randomBytes(mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '5 MiB');
+  await level(cow, ant);
+  const pinned = await lockstep(['pin', cow.path('keep')]);
+  expect(pinned.out).toBe('keep stays on this member: 3 files with 3.1 MB are fetched now.\n');
+  await eventually(() => expect(namesIn(cow)).toEqual(['keep', 'keep/0', 'keep/1', 'keep/2']));
+  await writeFile(ant.path('keep/later'), randomBytes(mebibyte / 2));
+  await eventually(() => expect(namesIn(cow)).toContain('keep/later'));
+  for (let index = 0; index < 6; index++) await read(cow, `other-${index}`);
+  expect(namesIn(cow)).toEqual(expect.arrayContaining(['keep/0', 'keep/1', 'keep/2', 'keep/later']));
+  expect((await lockstep(['status', cow.folder])).out).toContain('pinned     keep');
+  await cow.stop();
+  await cow.start();
+  expect((await cow.status()).cache?.pins).toEqual(['keep']);
+
+  const tooMuch = await lockstep(['pin', cow.folder]);
+  expect([tooMuch.code, tooMuch.err]).toEqual([2, expect.stringContaining('raise cache_size first')]);
+  const nothing = await lockstep(['pin', cow.path('none')]);
+  expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('There is nothing at none')]);
+  const full = await lockstep(['pin', ant.path('keep')]);
+  expect([full.code, full.err]).toEqual([2, expect.stringContaining('ant has the whole folder')]);
+  expect((await lockstep(['unpin', cow.path('keep')])).code).toBe(0);
+  const again = await lockstep(['unpin', cow.path('keep')]);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('keep is not pinned. Nothing is.')]);
+});
+
+test('[OD5] a cache that is full of what must stay refuses with a sentence', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (const name of ['a', 'b']) await writeFile(ant.path(name), randomBytes(mebibyte));
+  await writeFile(ant.path('huge'), randomBytes(4 * mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await level(cow, ant);
+  for (const name of ['a', 'b']) expect((await lockstep(['pin', cow.path(name)])).code).toBe(0);
+  await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
+  const answer = await cow.fetch('api/v1/files/huge');
+  expect(answer.status).toBe(507);
+  expect(await answer.text()).toContain('There is no room for huge');
+  const refused = await put(cow, 'new', 'x'.repeat(1_000));
+  expect(refused.status).toBe(507);
+  expect(await refused.text()).toContain('Raise cache_size, or unpin something.');
+  expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
+});
+
+test('[OD2] a content that no member has any more is an error that names who had it', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await writeFile(ant.path('only'), randomBytes(mebibyte));
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  await ant.kill();
+  const answer = await cow.fetch('api/v1/files/only');
+  expect(answer.status).toBe(409);
+  expect(await answer.text()).toContain('No reachable member has the content of only');
+  expect((await lockstep(['why', cow.path('only')])).out).toContain('ant');
+  await ant.start();
+  await cluster.connected();
+  expect((await cow.fetch('api/v1/files/only')).status).toBe(200);
 });

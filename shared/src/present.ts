@@ -1,5 +1,6 @@
 /** The wording that the command line and the page share. A separate entry point: the agent's threads load the rest. */
 export * from './present/browser-name.ts';
+export * from './present/cache-reads.ts';
 export * from './present/causes.ts';
 export * from './present/condition.ts';
 export * from './present/health-beats.ts';

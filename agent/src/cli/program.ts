@@ -14,6 +14,7 @@ import { addMembersCommand } from './commands/members.ts';
 import { addMountCommand } from './commands/mount.ts';
 import { addNotifyCommand } from './commands/notify.ts';
 import { addPauseCommand, addResumeCommand } from './commands/pause.ts';
+import { addPinCommand, addUnpinCommand } from './commands/pin.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRestoreCommand } from './commands/restore.ts';
 import { addLeaveCommand, addRemoveCommand } from './commands/retire.ts';
@@ -58,6 +59,8 @@ const commands = [
   addDoctorCommand,
   addAcceptMountCommand,
   addMountCommand,
+  addPinCommand,
+  addUnpinCommand,
   addNotifyCommand,
   addPauseCommand,
   addResumeCommand,

@@ -28,6 +28,20 @@ export const remotePageSchema = z
   })
   .meta({ id: 'RemotePage' });
 
+/** `POST /api/v1/pin` and `/unpin`: whether the files at a path and below it stay on this disk. */
+export const pinRequestSchema = z.object({ path: z.string().describe('The empty path is the whole folder.') });
+
+export const pinResultSchema = z.object({
+  path: z.string(),
+  files: countSchema.describe('Files that are fetched now.'),
+  bytes: countSchema.describe('Their bytes.'),
+});
+
+/** `POST /api/v1/remote/used`: files that programs opened in the mount, which reads them from the disk itself. */
+export const usedRequestSchema = z.object({ paths: z.array(z.string().min(1)).max(remotePageMax) });
+
+export const usedResultSchema = z.object({ used: countSchema.describe('The paths that were given.') });
+
 export const holdQuerySchema = z.object({ path: z.string().min(1) });
 
 export type RemoteFile = z.infer<typeof remoteFileSchema>;

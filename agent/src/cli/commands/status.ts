@@ -1,6 +1,7 @@
 import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
 import {
+  cacheReads,
   clusterVerdict,
   formatAgo,
   formatBytes,
@@ -40,6 +41,16 @@ function historyText({ versions, bytes, bytesMax }: NonNullable<Status['history'
   return `${formatItems(versions, 'old version')}, ${formatBytes(bytes)} of at most ${formatBytes(bytesMax)}`;
 }
 
+function cacheLines(cache: NonNullable<Status['cache']>): readonly string[] {
+  const { usedBytes, bytesMax, remoteFiles, pins } = cache;
+  const pinned = pins.map((pin) => printable(pin === '' ? 'the whole folder' : pin)).join(', ');
+  return [
+    `on demand  ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)} here; ${formatItems(remoteFiles, 'file')} come from other members when they are read`,
+    `reads      ${cacheReads(cache)}`,
+    ...(pins.length === 0 ? [] : [`pinned     ${pinned}`]),
+  ];
+}
+
 /** `lockstep status` as text. */
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
@@ -49,6 +60,7 @@ export function formatStatus(status: Status, paint: Paint): string {
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
     `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    ...(status.cache === undefined ? [] : cacheLines(status.cache)),
     ...(status.history === undefined ? [] : [`history    ${historyText(status.history)}`]),
     ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),
     ...(status.limits ?? []).map((limit) => `limit      ${printable(limitSentence(limit, [limit]))}`),

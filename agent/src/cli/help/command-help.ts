@@ -200,6 +200,13 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
       ['lockstep accept-mount ~/shared/photos', 'the disk that was there is gone for good, or another one replaces it'],
     ],
   },
+  pin: {
+    details: [
+      'Only on a member with content = "on-demand" in its config.toml. lockstep status shows the pins, and the room of the cache.',
+    ],
+    examples: [['lockstep pin ~/shared/photos/2026', 'read them on a journey']],
+  },
+  unpin: { examples: [['lockstep unpin ~/shared/photos/2026', 'they may leave this disk again']] },
   notify: {
     details: [
       'config.toml says by what people are told (notify_webhook, notify_command), and of what (notify_about, notify_after, notify_free_space).',

@@ -13,6 +13,9 @@ const answerMsMax = 9_000;
 const contentMsMax = 120_000;
 /** Lists that are kept; all are dropped when there are more. */
 const listsMax = 256;
+/** The agent is told of this many files at a time, and so often. */
+const usedMax = 1_000;
+const usedEveryMs = 1_000;
 
 /** The errors that the agent's answers are for a program. */
 const codes: Readonly<Record<number, 'ENOENT' | 'EEXIST' | 'ENOSPC'>> = { 404: 'ENOENT', 412: 'EEXIST', 507: 'ENOSPC' };
@@ -28,6 +31,9 @@ export class AgentFiles implements RemoteFiles {
   readonly #say: (sentence: string) => void;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #lists = new Map<string, CachedList>();
+  readonly #used = new Set<string>();
+  #explained: string | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
 
   /** `socketPath` finds the agent; it may be another one after a restart. `say` tells a sentence to the person who mounted the folder. */
   constructor(socketPath: () => Promise<string>, say: (sentence: string) => void) {
@@ -77,6 +83,11 @@ export class AgentFiles implements RemoteFiles {
     return buffer(answer);
   }
 
+  used(path: string): void {
+    if (this.#used.size < usedMax) this.#used.add(path);
+    this.#telling ??= setTimeout(() => this.#tell(), usedEveryMs);
+  }
+
   async remove(path: string): Promise<void> {
     await this.#ask('DELETE', `/files/${encoded(path)}`, { headers: { 'if-match': '*' } }).then(buffer);
     this.#changed(path);
@@ -91,7 +102,18 @@ export class AgentFiles implements RemoteFiles {
 
   /** Ends all connections. */
   close(): void {
+    clearTimeout(this.#telling);
     this.#agent.destroy();
+  }
+
+  #tell(): void {
+    this.#telling = undefined;
+    const paths = [...this.#used];
+    this.#used.clear();
+    // It only helps the agent to choose what it drops.
+    this.#ask('POST', '/remote/used', { body: { paths } })
+      .then(buffer)
+      .catch(() => undefined);
   }
 
   /** The remote files of a directory by name, unless they are more than one page. Kept for a second. */
@@ -108,6 +130,12 @@ export class AgentFiles implements RemoteFiles {
     return entries;
   }
 
+  /** Programs show only the number of an error, and repeat it for each read. */
+  #explain(reason: string): void {
+    if (reason !== this.#explained) this.#say(reason);
+    this.#explained = reason;
+  }
+
   #changed(path: string): void {
     this.#lists.delete(parentOf(path));
   }
@@ -122,17 +150,26 @@ export class AgentFiles implements RemoteFiles {
     path: string,
     {
       headers = {},
+      body,
       timeoutMs = answerMsMax,
       isOwn = false,
-    }: { readonly headers?: Record<string, string>; readonly timeoutMs?: number; readonly isOwn?: boolean } = {},
+    }: {
+      readonly headers?: Record<string, string>;
+      /** Sent as JSON. */
+      readonly body?: unknown;
+      readonly timeoutMs?: number;
+      /** On a connection of its own. */
+      readonly isOwn?: boolean;
+    } = {},
   ): Promise<IncomingMessage> {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const address = await socketAddress(await this.#socketPath());
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { socketPath: address.path, path: apiPrefix + path, method, headers };
+      const options = { socketPath: address.path, path: apiPrefix + path, method, headers: { ...headers, ...type } };
       const outgoing = request({ ...options, agent: isOwn ? false : this.#agent }, resolve);
       outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error('no answer')));
       outgoing.once('error', reject);
-      outgoing.end();
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
     })
       .catch((cause: unknown) => {
         throw new MountError('EIO', `The agent does not answer (${(cause as Error).message}).`);
@@ -141,8 +178,9 @@ export class AgentFiles implements RemoteFiles {
     const { statusCode = 500 } = answer;
     if (statusCode < 400) return answer;
     const reason = reasonIn((await buffer(answer)).toString('utf8'));
-    if (statusCode >= 500) this.#say(reason);
-    throw new MountError(codes[statusCode] ?? 'EIO', reason);
+    const code = codes[statusCode] ?? 'EIO';
+    if (code === 'EIO' || code === 'ENOSPC') this.#explain(reason);
+    throw new MountError(code, reason);
   }
 }
 

@@ -1,6 +1,7 @@
 import { joinPath, nameOf } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
+import { after } from '../soon.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
 import { RemoteVersion, remoteStat } from './remote-version.ts';
 
@@ -77,7 +78,7 @@ export class RemoteAccess implements Access {
   open(path: string): Soon<OpenVersion> {
     return this.#orRemote<OpenVersion>(
       path,
-      () => this.#local.open(path),
+      () => after(this.#local.open(path), (opened) => this.#noted(path, opened)),
       (entry) => new RemoteVersion(this.#files, path, entry),
     );
   }
@@ -103,6 +104,11 @@ export class RemoteAccess implements Access {
 
   room(): Promise<Room> {
     return this.#local.room();
+  }
+
+  #noted(path: string, opened: OpenVersion): OpenVersion {
+    this.#files.used(path);
+    return opened;
   }
 
   /** What the folder has at a path or, if that is nothing, what other members have there. */

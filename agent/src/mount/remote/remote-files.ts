@@ -23,6 +23,8 @@ export interface RemoteFiles {
   hold(path: string): Promise<Hold>;
   /** Bytes of the file at `path`, which must still have this version. */
   read(path: string, version: string, range: { readonly start: number; readonly end: number }): Promise<Uint8Array>;
+  /** A program opened the file at `path`, which is on the disk. */
+  used(path: string): void;
   remove(path: string): Promise<void>;
   /** Nothing may be at `to`. */
   move(from: string, to: string): Promise<void>;

@@ -75,7 +75,7 @@ export class ApplyLoop {
   }
 
   #follow({ facts }: Context, gate: RenameGate): void {
-    for (const fact of [facts.made, facts.damaged, facts.sessionClosed]) fact.on(() => this.poke());
+    for (const fact of [facts.made, facts.damaged, facts.pinned, facts.sessionClosed]) fact.on(() => this.poke());
     for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unblock());
     facts.received.on((operations) => {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.

@@ -19,6 +19,10 @@ const candidatesAtOnce = 256;
 const questionMs = 20;
 const bytesPerMs = 12_500;
 const rowsAtOnce = 1_000;
+/** How long a reader waits for files that may be dropped in a moment, and how many of them are examined at a time. */
+const uncertainMsMax = 5_000;
+const uncertainRetryMs = 50;
+const examinedMax = 256;
 const retry = { minMs: 1_000, maxMs: 60_000 };
 
 /** Room that was reserved for a file that is to come. */
@@ -42,6 +46,8 @@ export class Cache {
   readonly #reserved = new Map<object, number>();
   /** Files that were dropped in this run of the agent. */
   droppedFiles = 0;
+  /** Files that the last attempt could not drop for the moment. */
+  #uncertain = 0;
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
   /** While others do not have what is beyond the room, they are asked less and less often. */
@@ -106,7 +112,7 @@ export class Cache {
   /** Reserves room for `bytes`, and drops other files for it. A sentence if there is none. */
   async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
-    const isRoom = await this.#makeRoom(bytes);
+    const isRoom = await this.#makeRoomSoon(bytes);
     if (!isRoom) return { reason: this.#fullReason(path) };
     const key = {};
     this.#reserved.set(key, bytes);
@@ -118,6 +124,19 @@ export class Cache {
       `There is no room for ${path}: what is in the cache must stay, because it is pinned, being read, or not on enough other members yet. ` +
       'Raise cache_size, or unpin something.'
     );
+  }
+
+  /** As `#makeRoom`; files that cannot be dropped in this moment are waited for: they were just read or written. */
+  async #makeRoomSoon(bytes: number): Promise<boolean> {
+    const { clock, facts } = this.#context;
+    const untilMs = clock.monotonicMs() + uncertainMsMax;
+    for (;;) {
+      this.#uncertain = 0;
+      if (await this.#makeRoom(bytes)) return true;
+      if (this.#uncertain === 0 || bytes > this.bytesMax || clock.monotonicMs() >= untilMs) return false;
+      facts.syncWanted.publish();
+      await new Promise<void>((resolve) => clock.after(uncertainRetryMs, resolve));
+    }
   }
 
   /** True once `bytes` more fit into the cache. */
@@ -156,7 +175,9 @@ export class Cache {
       const rows = journal.diskBelow('', after, rowsAtOnce);
       for (const row of rows) {
         const { content, fingerprint } = row;
-        if (content === undefined || fingerprint === undefined || !this.#mayDrop(row)) continue;
+        if (content === undefined || fingerprint === undefined) continue;
+        this.#noteUncertain(row);
+        if (!this.#mayDrop(row)) continue;
         const isOwn = memberOf(row.dot.origin) === self.id;
         found.push({ row: { ...row, content }, size: fingerprint.size, isOwn });
       }
@@ -166,6 +187,14 @@ export class Cache {
     const credits = new Map(found.map(({ row: { path } }) => [path, this.#policy.credit(path)]));
     this.#policy.keepOnly((path) => credits.has(path));
     return found.sort((a, b) => (credits.get(a.row.path) ?? 0) - (credits.get(b.row.path) ?? 0));
+  }
+
+  /** Has a file examined that may have changed in the moment in which it was written: until then it is not dropped. */
+  #noteUncertain({ path, racy, unsynced, unconfirmed, fingerprint }: DiskEntry): void {
+    const { wanted, facts } = this.#context;
+    if (wanted.mustStay(path) || (fingerprint?.size ?? 0) === 0) return;
+    if (racy || unsynced || unconfirmed || wanted.isDemanded(path)) this.#uncertain++;
+    if (racy && this.#uncertain <= examinedMax) facts.doubted.publish(path);
   }
 
   /** True for a file that is not needed here, whose bytes are known and durable. */

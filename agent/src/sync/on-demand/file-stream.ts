@@ -9,6 +9,9 @@ import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
 const readAheadBlocks = 4;
 const waitMsMax = 1_000;
 
+/** Why a block cannot be had. */
+export type Unreadable = Pick<Exclude<FetchedFile, { readonly isHere: true }>, 'code' | 'reason'>;
+
 /**
  * The present version of a file that is fetched on demand, while it comes: each block can be read as soon as it is here. The block that a
  * reader waits for is requested first. The fetch goes on to the end of the file, also if the reader stops.
@@ -33,16 +36,16 @@ export class FileStream {
   }
 
   /** Block `index`, verified. A sentence if it cannot be had: see `OnDemandFiles.fetch`. */
-  async block(index: number): Promise<Uint8Array | { readonly reason: string }> {
+  async block(index: number): Promise<Uint8Array | Unreadable> {
     const { content } = this.#operation;
-    if (content === undefined) return { reason: `${this.#operation.path} is no file.` };
+    if (content === undefined) return gone(this.#operation.path);
     for (;;) {
       const isEnded = this.#outcome !== undefined;
       const bytes = await this.#read(index);
       if (bytes !== undefined) return bytes;
       if (isEnded && this.#outcome?.isHere === false) return this.#outcome;
       // Here, and gone again before it was read: dropped, or replaced by another version.
-      if (isEnded && !this.#files.isRemote(this.#operation.path)) return { reason: gone(this.#operation.path) };
+      if (isEnded && !this.#files.isRemote(this.#operation.path)) return gone(this.#operation.path);
       this.#fetch();
       this.#transfers.prefer(content, index, readAheadBlocks);
       const { clock, facts } = this.#context;
@@ -73,6 +76,7 @@ export class FileStream {
   }
 }
 
-function gone(path: string): string {
-  return `${path} has changed, and the version that was read is not here any more: reload it.`;
+function gone(path: string): Unreadable {
+  const reason = `${path} has changed, and the version that was read is not here any more: reload it.`;
+  return { code: 'content-missing', reason };
 }

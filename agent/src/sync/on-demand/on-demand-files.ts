@@ -63,8 +63,8 @@ export class OnDemandFiles {
 
   /** A program begins to read the file at `path`. */
   used(path: string): void {
-    if (this.#isHere(path)) this.#hits++;
-    else this.#misses++;
+    if (!this.#isHere(path)) return;
+    this.#hits++;
     this.#cache.used(path);
   }
 
@@ -97,6 +97,7 @@ export class OnDemandFiles {
     const operation = this.#head(path);
     const reserved = await this.#cache.reserve(path, operation?.size ?? 0);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
+    if (!wanted.isDemanded(path)) this.#misses++;
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {

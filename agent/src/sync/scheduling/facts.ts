@@ -33,6 +33,8 @@ export class Facts {
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
   /** A reader waits for the file at the path, whose content is on other members only. */
   readonly demanded = new Signal<string>();
+  /** A person wants more files to be on this disk. */
+  readonly pinned = new Signal();
   /** So many bytes of a content that was needed were on this machine already, or are zeros. */
   readonly reused = new Signal<number>();
   /** A losing sibling was written as a conflict copy. */

@@ -1,5 +1,6 @@
-import type { MemberReport } from '@lockstep/shared/api';
+import type { MemberReport, Status } from '@lockstep/shared/api';
 import {
+  cacheReads,
   formatBytes,
   formatCount,
   formatDuration,
@@ -11,6 +12,7 @@ import {
 import { Code } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useStatus } from '../../live/status-context.ts';
 import { Moment } from '../../parts/moment.tsx';
 import { ControlMember } from './control-member.tsx';
 import classes from './member-details.module.css';
@@ -27,10 +29,11 @@ export function MemberDetails({
   readonly member: MemberReport;
   readonly members: readonly MemberReport[];
 }) {
+  const { cache } = useStatus();
   return (
     <>
       <dl className={classes.facts} aria-label={`Details of ${member.name}`}>
-        {factsOf(member, members)
+        {[...factsOf(member, members), ...(member.self && cache !== undefined ? cacheFacts(cache) : [])]
           .filter(([, value]) => value !== undefined)
           .map(([title, value]) => (
             <div key={title}>
@@ -60,6 +63,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
     ['In the group since', moment(member.enabledAt)],
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
     ['Last error', !['shut-down', 'paused', 'away'].includes(member.condition) && (member.lastError ?? false)],
+    ['Contents', member.onDemand === true && 'on demand: it has the files that were read or written there'],
     ['May be away', member.mayBeAway === true && 'yes: its machine is off at times'],
     [
       'Problems',
@@ -85,6 +89,17 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
     ['Id', <Code key="id">{member.id}</Code>],
   ];
   return facts.filter(([, value]) => value !== false);
+}
+
+/** What this member has, if it fetches contents on demand. */
+function cacheFacts(cache: NonNullable<Status['cache']>): readonly Fact[] {
+  const { usedBytes, bytesMax, files, remoteFiles, pins } = cache;
+  return [
+    ['Contents here', `${formatItems(files, 'file')}, ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)}`],
+    ['Fetched when they are read', formatItems(remoteFiles, 'file')],
+    ['Reads', cacheReads(cache)],
+    ...(pins.length === 0 ? [] : [['Pinned', pins.map((pin) => pin || 'the whole folder').join(', ')] as const]),
+  ];
 }
 
 function knownCount(version: Readonly<Record<string, number>>): number {

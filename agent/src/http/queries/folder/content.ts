@@ -4,6 +4,7 @@ import { blockCount, blockRange } from '../../../core/blocks.ts';
 import type { Engine } from '../../../sync/engine.ts';
 import type { ContentSource } from '../../../sync/ports/folder.ts';
 import { fileSource, filesWith } from '../../../sync/transfer/local-content.ts';
+import { HttpError } from '../../errors.ts';
 import { shownType } from '../../shown-type.ts';
 
 /** The bytes to show to a person, and their media type for the browser. */
@@ -104,7 +105,9 @@ async function onDemand(
   engine.onDemand.used(path);
   return blocksOf(range, async (index) => {
     const bytes = await stream.block(index);
-    if ('reason' in bytes) throw unavailable(bytes.reason);
+    if ('reason' in bytes) {
+      throw bytes.code === 'disk-full' ? new HttpError(507, 'disk-full', bytes.reason) : unavailable(bytes.reason);
+    }
     const { offset } = blockRange(size, index);
     return bytes.subarray(Math.max(0, range.start - offset), Math.max(0, range.end - offset));
   });

@@ -1,0 +1,87 @@
+import { isBelow, isLive, LockstepError } from '@lockstep/shared';
+import type { Context } from '../state/context.ts';
+import { pinsSetting } from '../state/wanted-files.ts';
+
+const rowsAtOnce = 1_000;
+/** A person names them, and each file is compared with all. */
+const pinsMax = 1_000;
+
+/** What a pin brought about. */
+export interface PinResult {
+  readonly path: string;
+  /** Files at the path and below it that are fetched now, and their bytes. */
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/**
+ * Keeps the file at `path`, or all below it, on this disk: what is not here is fetched, now and when it is made. `''` is the whole folder.
+ * `room`: the bytes that the contents may take in all. Throws 'request-invalid' if there is nothing at the path, the member has the whole
+ * folder, or what is pinned has no room.
+ */
+export async function pin(context: Context, path: string, room: number): Promise<PinResult> {
+  const { journal, wanted, lock, facts, self } = context;
+  refuseFull(self.onDemand, self.name);
+  const [head] = journal.heads(path);
+  const isThere = path === '' || (head !== undefined && isLive(head)) || journal.hasLiveBelow(path);
+  if (!isThere) throw invalid(`There is nothing at ${path}: name a file or directory of the folder.`);
+  const others = wanted.pins.filter((pinned) => pinned !== path && !isBelow(pinned, path) && path !== '');
+  if (others.some((pinned) => pinned === '' || isBelow(path, pinned))) return { path, files: 0, bytes: 0 };
+  if (others.length >= pinsMax)
+    throw invalid(`There are ${pinsMax} pins already: pin a directory above, or unpin some.`);
+  const pins = [...others, path];
+  const bytes = pins.reduce((sum, pinned) => sum + bytesAt(context, pinned), 0);
+  if (bytes > room) {
+    throw invalid(
+      `What is pinned would have ${bytes} bytes, and the cache has room for ${room}: raise cache_size first.`,
+    );
+  }
+  return lock.run(async () => {
+    wanted.pins = pins;
+    journal.setSetting(pinsSetting, JSON.stringify(pins));
+    const fetched = wantRemote(context, path);
+    facts.pinned.publish();
+    return { path, ...fetched };
+  });
+}
+
+/** Ends the pin of `path`: its files stay until there is no room for them. Throws 'request-invalid' if it is not pinned. */
+export function unpin({ journal, wanted, self }: Context, path: string): void {
+  refuseFull(self.onDemand, self.name);
+  const pins = wanted.pins.filter((pinned) => pinned !== path);
+  if (pins.length === wanted.pins.length) {
+    const all =
+      wanted.pins.length === 0 ? 'Nothing is.' : `These are: ${wanted.pins.map((pinned) => pinned || '.').join(', ')}.`;
+    throw invalid(`${path === '' ? 'The whole folder' : path} is not pinned. ${all}`);
+  }
+  wanted.pins = pins;
+  journal.setSetting(pinsSetting, JSON.stringify(pins));
+}
+
+function bytesAt({ journal }: Context, path: string): number {
+  const [head] = path === '' ? [] : journal.heads(path);
+  if (head?.content !== undefined) return head.size ?? 0;
+  return journal.sumBelow(path, Number.MAX_SAFE_INTEGER).bytes;
+}
+
+/** Makes the remote files at `path` and below it pending, so that they are fetched. */
+function wantRemote({ journal }: Context, path: string): { readonly files: number; readonly bytes: number } {
+  let files = 0;
+  let bytes = 0;
+  for (;;) {
+    const own = files === 0 && journal.disk(path)?.remote ? [journal.disk(path)] : [];
+    const rows = [...own, ...journal.remoteBelow(path, undefined, rowsAtOnce)].filter((row) => row !== undefined);
+    if (rows.length === 0) return { files, bytes };
+    files += rows.length;
+    for (const { dot } of rows) bytes += journal.operation(dot)?.size ?? 0;
+    journal.recordDisk(rows.map((row) => ({ path: row.path, entry: undefined })));
+  }
+}
+
+function refuseFull(onDemand: true | undefined, name: string): void {
+  if (onDemand !== true) throw invalid(`${name} has the whole folder: every file stays here.`);
+}
+
+function invalid(message: string): LockstepError {
+  return new LockstepError('request-invalid', message);
+}
