@@ -38,6 +38,21 @@ test.each<[string, string, Status]>([
     'Both members hold everything.',
     status([ant, bee, member('cat', { state: 'left', condition: 'left', behind: 5 })]),
   ],
+  ['good', 'ant holds everything; bee fetches contents on demand.', status([ant, { ...bee, onDemand: true }])],
+  [
+    'good',
+    'ant and bee hold everything; cat fetches contents on demand.',
+    status([ant, bee, { ...cat, onDemand: true }]),
+  ],
+  [
+    'good',
+    'Both members are up to date, and fetch contents on demand.',
+    status([
+      { ...ant, onDemand: true },
+      { ...bee, onDemand: true },
+    ]),
+  ],
+  ['bad', 'cat is down; the other two are up to date.', status([ant, { ...bee, onDemand: true }, downCat])],
   ['held', '1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
   ['held', '3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
   ['good', 'ant is alone and waits for others.', status([ant])],

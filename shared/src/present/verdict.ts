@@ -204,10 +204,22 @@ function movingFindings(status: Status, members: readonly MemberReport[]): reado
 
 /** All is well. */
 function wholeFinding({ members, member }: Status): Finding {
-  const { length } = members.filter(({ condition }) => condition !== 'left');
+  const joined = members.filter(({ condition }) => condition !== 'left');
+  const { length } = joined;
   if (length === 1) return finding('good', `${member.name} is alone and waits for others`, { view: 'members' });
   const all = length === 2 ? 'Both members' : `All ${formatCount(length)} members`;
-  return finding('good', `${all} hold everything`, { view: 'members' });
+  const onDemand = joined.filter((each) => each.onDemand);
+  const text = onDemand.length === 0 ? `${all} hold everything` : onDemandText(joined, onDemand, all);
+  return finding('good', text, { view: 'members' });
+}
+
+/** Who has everything, in a cluster in which some members fetch contents on demand. */
+function onDemandText(joined: readonly MemberReport[], onDemand: readonly MemberReport[], all: string): string {
+  const full = joined.filter((each) => !each.onDemand);
+  const verb = (members: readonly MemberReport[], one: string, several: string): string =>
+    members.length === 1 ? one : several;
+  if (full.length === 0) return `${all} are up to date, and fetch contents on demand`;
+  return `${listed(full)} ${verb(full, 'holds', 'hold')} everything; ${listed(onDemand)} ${verb(onDemand, 'fetches', 'fetch')} contents on demand`;
 }
 
 function finding(tone: Tone, text: string, about: Subject): Finding {
@@ -248,5 +260,7 @@ function restOf(status: Status, findings: readonly Finding[]): string {
   const isBusy = findings.some(({ tone }) => tone === 'busy');
   if (knowsOnlyItself(status) || away.length === 0 || others < 2 || isBusy || !isSame) return '';
   if (!status.synchronised || status.pending > 0) return '';
-  return others === 2 ? '; the other two hold everything' : `; the other ${formatCount(others)} hold everything`;
+  const isAnyOnDemand = members.some((member) => member.onDemand && !away.includes(member));
+  const is = isAnyOnDemand ? 'are up to date' : 'hold everything';
+  return others === 2 ? `; the other two ${is}` : `; the other ${formatCount(others)} ${is}`;
 }

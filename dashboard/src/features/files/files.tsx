@@ -1,5 +1,5 @@
 import type { PathReport, SearchResult, Status, TreeEntry } from '@lockstep/shared/api';
-import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
+import { folderText, formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
 import { Group, NativeSelect, Switch, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { type RefObject, useEffect, useMemo, useRef } from 'react';
@@ -40,7 +40,7 @@ export function Files() {
   return (
     <View
       title="Files"
-      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}${historyOf(status)}`}
+      aside={`${folderText(status)} in ${status.member.folder}${historyOf(status)}`}
       actions={<SearchBox value={query} onSearch={search} />}
     >
       {path === undefined ? (

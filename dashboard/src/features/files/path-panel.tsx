@@ -64,7 +64,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
           </Title>
           <ul className={classes.holders}>
             {byName.map(({ member, name, condition, holds, onDemand }) => (
-              <li key={member} data-holds={holds}>
+              <li key={member} data-holds={onDemand && !holds ? undefined : holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark condition={condition} />
                 <span className={classes.has}>{holdsText(holds, onDemand)}</span>
@@ -91,7 +91,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
 }
 
 function holdsText(holds: boolean, onDemand: true | undefined): string {
-  if (onDemand) return holds ? 'has it now' : 'on demand';
+  if (onDemand) return holds ? 'has it' : 'if read';
   return holds ? 'has it' : 'not yet';
 }
 

@@ -76,6 +76,14 @@ function MemberRow({
           {member.name}
         </Link>
         {member.self && <span className={classes.tag}>this machine</span>}
+        {member.onDemand && (
+          <span
+            className={classes.tag}
+            title="It has the files that were read or written there, and fetches others when they are read"
+          >
+            on demand
+          </span>
+        )}
         {member.id === oldest && members.length > 1 && (
           <span className={classes.tag} title="Active longest: members that lack something ask it first">
             oldest

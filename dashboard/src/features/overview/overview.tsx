@@ -1,5 +1,5 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
-import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { folderText, formatItems } from '@lockstep/shared/present';
 import { Paper } from '@mantine/core';
 import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
@@ -36,10 +36,7 @@ export function Overview() {
     group: parameters.get('state'),
   });
   return (
-    <View
-      title="Overview"
-      aside={`${formatItems(status.files, 'file')}, ${formatBytes(status.bytes)} in ${status.member.folder}`}
-    >
+    <View title="Overview" aside={`${folderText(status)} in ${status.member.folder}`}>
       {isNobody && (
         <Empty title="There is no such member">
           The address names {chosen.slice(0, 8)}, which {status.member.name} does not know: it is a member of another
