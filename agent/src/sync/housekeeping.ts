@@ -104,7 +104,10 @@ export class Housekeeping {
     const { journal, wanted } = this.#context;
     if (this.#loops.oldVersions.isKeeping(content)) return true;
     const head = journal.headWithContent(content);
-    return head !== undefined && wanted.isWanted(head.path) && isWanted(journal, content);
+    if (head === undefined) return false;
+    // Of siblings every member keeps the contents until they are joined, also one that fetches on demand.
+    const isNeeded = wanted.isWanted(head.path) || journal.heads(head.path).length > 1;
+    return isNeeded && isWanted(journal, content);
   }
 }
 

@@ -58,12 +58,12 @@ export class Faults {
 
   /**
    * Flips a bit in some files of one machine. The rows of these files must be certain, since a bit flip in a file just written looks like
-   * an edit. Another folder must have the same content.
+   * an edit. Another folder must have the same content, and not drop it.
    */
   rot(): void {
     const { remaining, story, ledger } = this.#world;
     const machine = this.#random.pick(remaining);
-    const others = remaining.filter((other) => other !== machine);
+    const others = remaining.filter((other) => other !== machine && !other.isOnDemand);
     const elsewhere = new Set(
       others.flatMap(({ volume }) => [...volume.disk.entries()].map(([, inode]) => inode.content?.id)),
     );
