@@ -41,6 +41,8 @@ export type Action =
       readonly expected: Expected;
       readonly mode?: number | undefined;
       readonly mtimeUs?: number | undefined;
+      /** As in `attr`. */
+      readonly content?: ContentId | undefined;
     }
   /**
    * One rename(2) of a directory and all in it. `names` are the paths below it (relative to it) as the journal knows them;
@@ -69,6 +71,8 @@ export type Action =
       readonly mode: number;
       /** Files only. */
       readonly mtimeUs?: number | undefined;
+      /** What the file must hold for its time to be set; otherwise nothing is done (`source-gone`). Undefined: it is not read. */
+      readonly content?: ContentId | undefined;
     }
   | {
       readonly do: 'unlink';

@@ -156,7 +156,9 @@ class Planner {
       const sameTime = isSameTime(fingerprint.mtimeMs * 1000, mtimeUs);
       if (permissions(fingerprint.mode) === mode && sameTime) this.#recordAs(row.path, head, row.disk);
       else {
-        const action: Action = { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs };
+        // Of damage it is known that mode or time are wrong, and nothing else.
+        const whole = row.disk.damaged ? undefined : content;
+        const action: Action = { do: 'attr', path: row.path, expected: fingerprint, mode, mtimeUs, content: whole };
         // The step makes mode and time durable. A user's bytes under them may not be.
         this.#step(row.path, { action }, head, row.disk);
       }
@@ -228,6 +230,7 @@ class Planner {
       expected: row.disk?.fingerprint ?? 'absent',
       mode: isLink ? undefined : head.mode,
       mtimeUs: isLink ? undefined : head.mtimeUs,
+      content: head.content,
     };
     this.#dealtWith.add(from);
     this.#steps.push({

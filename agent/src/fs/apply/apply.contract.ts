@@ -193,5 +193,20 @@ export function applyContract(open: OpenSubject): void {
       expect(await fingerprintAt(subject, 'file')).toEqual(left);
       expect(await tryOne(subject, attr)).toEqual(changed);
     });
+
+    test('[MT21] the time of a file is set only while it holds the content, and its mode without a look', async () => {
+      const expected = await doOne(subject, writeRequest(subject, 'file', 'text'));
+      const [wrong, right] = ['else', 'text'].map((text) => subject.identify(bytesOf(text)).content);
+      const attr = { do: 'attr', path: 'file', expected, mode: 0o600 } as const;
+      const rename = { do: 'rename', from: 'file', to: 'moved', expectedFrom: expected, expected: 'absent' } as const;
+      const time = { mtimeUs: mtimeUs + 1 };
+      const gone = { result: 'source-gone' };
+      expect(await tryOne(subject, { ...attr, ...time, content: wrong })).toEqual(gone);
+      expect(await tryOne(subject, { ...rename, ...time, content: wrong })).toEqual(gone);
+      expect(await fingerprintAt(subject, 'file')).toEqual(expected);
+      const left = await doOne(subject, { ...attr, mtimeUs, content: wrong });
+      await doOne(subject, { ...rename, ...time, expectedFrom: left, content: right });
+      expect(await subject.user.look('moved')).toMatchObject({ mode: 0o600, ...time });
+    });
   });
 }

@@ -4,7 +4,7 @@ import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
 import { Descent } from '../descent.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
-import { fingerprintOf, hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import { fingerprintOf, hasContentOf, hasFingerprint, lstatIfThere, mtimeUsOf } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf, problemOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
@@ -19,6 +19,7 @@ import { writeFully } from './write-bytes.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;
 type SymlinkAction = Extract<Action, { do: 'symlink' }>;
+type TimeAction = Extract<Action, { do: 'attr' | 'rename' }>;
 
 /** An entry in staging, ready to be renamed into place: complete, verified, with its mode and time. */
 export interface StagedEntry {
@@ -108,6 +109,7 @@ export class Staging {
     const outcomes = actions.map((action): StageOutcome => {
       if (action.do === 'write') return this.#stageOne(action, () => this.#stageWrite(action, takers));
       if (action.do === 'symlink') return this.#stageOne(action, () => this.#stageSymlink(action));
+      if (action.do === 'attr' || action.do === 'rename') return this.#checkWhole(action);
       return undefined;
     });
     return this.#syncEach ? outcomes : this.#syncAll(actions, outcomes);
@@ -146,6 +148,31 @@ export class Staging {
         return { result: 'source-gone' };
       }
       return { result: 'problem', ...problemOf(error, action.path) };
+    }
+  }
+
+  /**
+   * Reads a file whose time is to be set. Setting it hides a write just before, so the file is read afterwards too. Damage that is only
+   * found then would look like that write, and be published [MT21]. Undefined if the file is whole, or is not the expected one.
+   */
+  #checkWhole(action: TimeAction): ActionResult | undefined {
+    const { content, mtimeUs } = action;
+    if (content === undefined || mtimeUs === undefined) return undefined;
+    const [path, expected] = action.do === 'attr' ? [action.path, action.expected] : [action.from, action.expectedFrom];
+    try {
+      const found = this.#descent.find(path);
+      if (found === undefined || !hasFingerprint(found.stats, expected)) return undefined;
+      const isWhole = fromSource(() =>
+        withFile(this.#system, found.entry, (fd) => {
+          if (mtimeUsOf(this.#system, fd) === mtimeUs) return true;
+          return readContent(this.#places, fd, expected.size, 0)?.content === content;
+        }),
+      );
+      return isWhole ? undefined : { result: 'source-gone' };
+    } catch (error) {
+      // It is gone, or nobody can read it: then it cannot be published either.
+      if (error instanceof SourceGone) return undefined;
+      return { result: 'problem', ...problemOf(error, path) };
     }
   }
 

@@ -3,7 +3,7 @@ import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockst
 import { type DiskChange, isDirectoryMode } from '../../core/entry.ts';
 import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
-import type { ActionResult } from '../ports/folder.ts';
+import type { Action, ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
@@ -142,10 +142,11 @@ export class StepExecutor {
     if (action.do === 'write') {
       this.#context.inbox.delete(action.content);
       this.#transfers.drop(action.content);
-      if (action.source.from === 'file') {
-        this.#context.facts.doubted.publish(action.source.path);
-        this.#context.facts.suspected.publish(action.source.path);
-      }
+    }
+    const source = fileReadBy(action);
+    if (source !== undefined) {
+      this.#context.facts.doubted.publish(source);
+      this.#context.facts.suspected.publish(source);
     }
     this.#blocked.block(step.path, head, 'the local copy of its content has changed');
   }
@@ -172,6 +173,20 @@ export class StepExecutor {
 
 /** Codes after which a rename becomes a new write: mount points, other disks and changed mounts rule out rename(2). */
 const mountCodes: ReadonlySet<ProblemCode> = new Set(['path-in-the-way', 'mount-changed']);
+
+/** The path of the file in the folder whose content the action reads, if there is one. */
+function fileReadBy(action: Action): string | undefined {
+  switch (action.do) {
+    case 'write':
+      return action.source.from === 'file' ? action.source.path : undefined;
+    case 'attr':
+      return action.path;
+    case 'rename':
+      return action.from;
+    default:
+      return undefined;
+  }
+}
 
 function isRename({ request }: PlanStep): boolean {
   return request.action.do === 'rename' || request.action.do === 'rename-directory';

@@ -86,6 +86,15 @@ class Bench {
   }
 }
 
+/** What another member journals that gives the file another time, at its path or, by a rename, at a new one. */
+function changesTime(member: LoneMember, what: string, written: Operation | undefined): readonly Operation[] {
+  const options = { origin: 'bee.1' as OriginId, parents: written === undefined ? [] : [written] };
+  if (what === 'attr') return [member.operation('file', { kind: 'attr', text }, options)];
+  const { origin } = options;
+  const moved = { ...member.operation('moved', { kind: 'put', text }, { origin }), from: 'file' };
+  return [moved, member.operation('file', { kind: 'delete' }, options)];
+}
+
 describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
   test('are damage: no operation, a problem, and the content is put back from elsewhere', async () => {
     const bench = new Bench();
@@ -136,6 +145,30 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
         .sort(),
     ).toEqual([contentOfText(text).id, contentOfText('an edit').id].sort());
     expect(bench.context.journal.heads('file')).toContainEqual(written);
+  });
+
+  test.each(['attr', 'rename'])('are found before the time of another member hides them: %s', async (what) => {
+    const bench = new Bench();
+    await bench.start();
+    await bench.holds('file', contentOfText(text));
+    const before = bench.log().length;
+    const spoilt = bench.rots('file');
+    const [written] = bench.log();
+    const path = what === 'rename' ? 'moved' : 'file';
+    const received = changesTime(bench.member, what, written);
+    bench.member.received(...received);
+    bench.applyLoop.poke();
+    await bench.passes(10_000);
+    bench.member.keeps(text);
+    bench.applyLoop.unblock();
+    await bench.passes(5_000);
+    expect(bench.member.volume.disk.at(path)).toMatchObject({
+      content: { id: contentOfText(text).id },
+      mtimeMs: 1_000,
+    });
+    expect([...bench.member.volume.history.keys()]).toContain(spoilt.id);
+    expect(bench.log()).toHaveLength(before + received.length);
+    expect(bench.codes()).toEqual([]);
   });
 
   test('a file that a user changed is no damage', async () => {

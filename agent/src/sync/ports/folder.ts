@@ -33,7 +33,7 @@ export type ActionResult =
   | { readonly result: 'done'; readonly fingerprint?: Fingerprint; readonly racy?: boolean }
   /** The entry is not the expected one (a local edit): nothing was done; detect that change first. */
   | { readonly result: 'changed' }
-  /** The source no longer has the content. */
+  /** The source no longer has the content, or the file whose time is to be set. */
   | { readonly result: 'source-gone' }
   | { readonly result: 'problem'; readonly code: ProblemCode; readonly detail: string };
 
