@@ -48,6 +48,8 @@ export class Ledger {
   readonly #contested = new Set<string>();
   /** Values that a power cut moved back to an earlier name, or removed from a name at which they were written again. */
   readonly #movedBack = new Set<ValueKey>();
+  /** Values whose conflict copy was undone, and not the end of their conflict. */
+  readonly #copyLost = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
@@ -124,9 +126,17 @@ export class Ledger {
     this.#movedBack.add(key);
   }
 
-  /** True for a value that a power cut moved back to a name: an agent may take it for a version replaced there [PC2]. */
-  wasMovedBack(key: ValueKey): boolean {
-    return this.#movedBack.has(key);
+  /** Records that a set-back undid the last copy of this value, while another member knows that its conflict is settled. */
+  copyLost(key: ValueKey): void {
+    this.#copyLost.add(key);
+  }
+
+  /**
+   * True for a value that is owed, and may be in the history alone. A power cut moved it back to a name, so that an agent may take it for a
+   * version replaced there [PC2]; or no member knows its copy any more.
+   */
+  mayBeInHistory(key: ValueKey): boolean {
+    return this.#movedBack.has(key) || this.#copyLost.has(key);
   }
 
   /** Records that its only user deleted it: nothing may bring it back. */

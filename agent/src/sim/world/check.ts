@@ -159,7 +159,7 @@ export function checkKept(world: World): Problem {
   const onDisks = new Map(world.remaining.map((machine) => [machine, valuesOn(machine)]));
   const isElsewhere = (key: ValueKey, machine: Machine): boolean =>
     [...onDisks].some(([other, values]) => other !== machine && values.has(key));
-  const isInHistory = (key: ValueKey): boolean => world.ledger.wasMovedBack(key) && kept.has(key as ContentId);
+  const isInHistory = (key: ValueKey): boolean => world.ledger.mayBeInHistory(key) && kept.has(key as ContentId);
   for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {

@@ -99,6 +99,7 @@ export class Excuses {
         this.#unjournaled.add(machine);
       }
     }
+    const stoodBefore = this.#standing();
     for (const machine of machines) machine.setBack(what);
     for (const machine of machines) {
       if (what === 'journal') this.#releaseReplaced(machine);
@@ -107,6 +108,23 @@ export class Excuses {
     }
     const names = machines.map(({ name }) => name).join(' and ');
     this.#world.releaseLost(`only ${names} had it, and were set back`);
+    this.#noteLostCopies(stoodBefore);
+  }
+
+  /** The values of entries that no known operation has replaced. */
+  #standing(): ReadonlySet<ValueKey> {
+    const { remaining } = this.#world;
+    return valuesAmong(remaining, isOverAmong(remaining));
+  }
+
+  /**
+   * After a set-back: notes the values whose last copy was undone, although another member knows an operation that ends their conflict. Who
+   * still shows such a value replaces it, for the author of that operation knew the copy. It is owed, but may be in the history alone.
+   */
+  #noteLostCopies(stoodBefore: ReadonlySet<ValueKey>): void {
+    const { ledger } = this.#world;
+    const stands = this.#standing();
+    for (const { key } of ledger.owed()) if (stoodBefore.has(key) && !stands.has(key)) ledger.copyLost(key);
   }
 
   /**
