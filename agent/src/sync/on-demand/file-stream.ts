@@ -21,7 +21,7 @@ export class FileStream {
   readonly #transfers: ContentFetcher;
   readonly #files: OnDemandFiles;
   readonly #operation: Operation;
-  #fetching = false;
+  #fetching: Promise<void> | undefined;
   #outcome: FetchedFile | undefined;
 
   constructor(
@@ -39,27 +39,41 @@ export class FileStream {
   async block(index: number): Promise<Uint8Array | Unreadable> {
     const { content } = this.#operation;
     if (content === undefined) return gone(this.#operation.path);
-    for (;;) {
-      const isEnded = this.#outcome !== undefined;
-      const bytes = await this.#read(index);
-      if (bytes !== undefined) return bytes;
-      if (isEnded && this.#outcome?.isHere === false) return this.#outcome;
-      // Here, and gone again before it was read: dropped, or replaced by another version.
-      if (isEnded && !this.#files.isRemote(this.#operation.path)) return gone(this.#operation.path);
-      this.#fetch();
-      this.#transfers.prefer(content, index, readAheadBlocks);
-      const { clock, facts } = this.#context;
-      const isThere = (): boolean => this.#outcome !== undefined || this.#transfers.isBlockHere(content, index);
-      await until(clock, isThere, { facts: [facts.staged, facts.applied, facts.fetched], withinMs: waitMsMax });
+    const { facts } = this.#context;
+    let hasCome = false;
+    const stop = facts.staged.on((staged) => {
+      hasCome ||= staged === content;
+    });
+    try {
+      for (;;) {
+        const outcome = this.#outcome;
+        hasCome = false;
+        const bytes = await this.#read(index);
+        if (bytes !== undefined) return bytes;
+        if (outcome?.isHere === false) return outcome;
+        // Here, and gone again before it was read: dropped, or replaced by another version.
+        if (outcome?.isHere && !this.#files.isRemote(this.#operation.path)) return gone(this.#operation.path);
+        this.#fetch();
+        this.#transfers.prefer(content, index, readAheadBlocks);
+        await this.#untilMore(() => hasCome);
+      }
+    } finally {
+      stop();
     }
   }
 
+  /** Resolves when a block has come, the fetch has ended, or after a while. */
+  async #untilMore(hasCome: () => boolean): Promise<void> {
+    const { clock, facts } = this.#context;
+    const isMore = (): boolean => hasCome() || this.#outcome !== undefined;
+    await Promise.race([until(clock, isMore, { facts: [facts.staged], withinMs: waitMsMax }), this.#fetching]);
+  }
+
   #fetch(): void {
-    if (this.#fetching) return;
-    this.#fetching = true;
+    if (this.#fetching !== undefined) return;
     this.#outcome = undefined;
-    void this.#files.fetch(this.#operation.path).then((outcome) => {
-      this.#fetching = false;
+    this.#fetching = this.#files.fetch(this.#operation.path).then((outcome) => {
+      this.#fetching = undefined;
       this.#outcome = outcome;
     });
   }

@@ -41,6 +41,8 @@ export class OnDemandFiles {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #cache: Cache;
+  /** Readers of the same file share its fetch. */
+  readonly #fetching = new Map<string, Promise<FetchedFile>>();
   #hits = 0;
   #misses = 0;
   #fetchedBytes = 0;
@@ -91,13 +93,21 @@ export class OnDemandFiles {
    * Brings the present version of the file at `path` to this disk, if it is not here. Resolves when it is, or when that cannot be: no member
    * that answers has the content, nothing came for eight seconds, or there is no room.
    */
-  async fetch(path: string): Promise<FetchedFile> {
+  fetch(path: string): Promise<FetchedFile> {
+    const open = this.#fetching.get(path);
+    if (open !== undefined) return open;
+    if (this.#isHere(path)) return Promise.resolve({ isHere: true });
+    const fetching = this.#fetch(path).finally(() => this.#fetching.delete(path));
+    this.#fetching.set(path, fetching);
+    return fetching;
+  }
+
+  async #fetch(path: string): Promise<FetchedFile> {
     const { journal, clock, lock, facts, wanted } = this.#context;
-    if (this.#isHere(path)) return { isHere: true };
     const operation = this.#head(path);
     const reserved = await this.#cache.reserve(path, operation?.size ?? 0);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
-    if (!wanted.isDemanded(path)) this.#misses++;
+    this.#misses++;
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {

@@ -67,11 +67,6 @@ export class ContentFetcher {
     return this.#staged.has(content);
   }
 
-  /** True if block `index` of a content that is being fetched has come. It may still be written to staging. */
-  isBlockHere(content: ContentId, index: number): boolean {
-    return this.#fetches.get(content)?.todo.isHere(index) ?? this.#staged.has(content);
-  }
-
   /** Requests block `index` of a content that is being fetched before all others, and `ahead` blocks after it next. */
   prefer(content: ContentId, index: number, ahead: number): void {
     this.#fetches.get(content)?.todo.prefer(index, index + ahead + 1);

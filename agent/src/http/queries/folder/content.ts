@@ -102,7 +102,8 @@ async function onDemand(
 ): Promise<AsyncIterable<Uint8Array>> {
   const { path, size = 0 } = operation;
   const stream = engine.onDemand.stream(operation);
-  engine.onDemand.used(path);
+  // A reader that asks for one part after the other reads the file once.
+  if (range.start === 0) engine.onDemand.used(path);
   return blocksOf(range, async (index) => {
     const bytes = await stream.block(index);
     if ('reason' in bytes) {
