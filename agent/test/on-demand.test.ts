@@ -104,6 +104,26 @@ test('[OD5] [OD6] the cache is never larger than its room, and what is dropped c
   expect(namesIn(ant)).toHaveLength(12);
 });
 
+test('[OD5] many reads at once do not exceed the room', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const names = Array.from({ length: 120 }, (_, index) => `file-${index}`);
+  for (const name of names) await writeFile(ant.path(name), randomBytes(100_000));
+  const cow = await addOnDemand(cluster, 'cow', '1 MiB');
+  await level(cow, ant);
+  let most = 0;
+  const waiting = [...names];
+  await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer();
+        most = Math.max(most, (await cow.status()).cache?.usedBytes ?? 0);
+      }
+    }),
+  );
+  expect(most).toBeLessThanOrEqual(mebibyte);
+});
+
 const put = (member: Member, path: string, body: string, headers: Record<string, string> = {}) =>
   member.fetch(`api/v1/files/${path}`, { method: 'PUT', body, headers });
 

@@ -112,10 +112,9 @@ export class Cache {
   /** Reserves room for `bytes`, and drops other files for it. A sentence if there is none. */
   async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
-    const isRoom = await this.#makeRoomSoon(bytes);
-    if (!isRoom) return { reason: this.#fullReason(path) };
     const key = {};
-    this.#reserved.set(key, bytes);
+    const isRoom = await this.#makeRoomSoon(bytes, key);
+    if (!isRoom) return { reason: this.#fullReason(path) };
     return { end: () => void this.#reserved.delete(key) };
   }
 
@@ -127,21 +126,25 @@ export class Cache {
   }
 
   /** As `#makeRoom`; files that cannot be dropped in this moment are waited for: they were just read or written. */
-  async #makeRoomSoon(bytes: number): Promise<boolean> {
+  async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
     const { clock, facts } = this.#context;
     const untilMs = clock.monotonicMs() + uncertainMsMax;
     for (;;) {
       this.#uncertain = 0;
-      if (await this.#makeRoom(bytes)) return true;
+      if (await this.#makeRoom(bytes, key)) return true;
       if (this.#uncertain === 0 || bytes > this.bytesMax || clock.monotonicMs() >= untilMs) return false;
       facts.syncWanted.publish();
       await new Promise<void>((resolve) => clock.after(uncertainRetryMs, resolve));
     }
   }
 
-  /** True once `bytes` more fit into the cache. */
-  #makeRoom(bytes: number): Promise<boolean> {
-    const made = this.#making.then(() => this.#dropFor(bytes));
+  /** True once `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts what is used. */
+  #makeRoom(bytes: number, key?: object): Promise<boolean> {
+    const made = this.#making.then(async () => {
+      const isRoom = await this.#dropFor(bytes);
+      if (isRoom && key !== undefined) this.#reserved.set(key, bytes);
+      return isRoom;
+    });
     this.#making = made.catch(() => undefined);
     return made;
   }
