@@ -134,3 +134,46 @@ test('[OD12] a repository is cloned and checked out in a cache that is smaller',
   expect(await git(at('clone'), 'status', '--porcelain')).toBe('');
   expect(readdirSync(at('clone'))).toHaveLength(41);
 });
+
+test('[OD12] a file is there while it is fetched: nothing is made or removed in its place', async () => {
+  mkdirSync(ant().path('slow/d'), { recursive: true });
+  await writeFile(ant().path('slow/d/film'), randomBytes(16 * mebibyte));
+  await cluster().settled([ant(), cluster().member('bee')]);
+  await level();
+  await eventually(() => expect(readdirSync(at('slow/d'))).toEqual(['film']));
+  const reading = readFile(at('slow/d/film'));
+  let looks = 0;
+  const isRead = reading.then(() => true);
+  for (;;) {
+    expect(readdirSync(at('slow/d'))).toEqual(['film']);
+    await expect(open(at('slow/d/film'), 'wx')).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(rmdir(at('slow/d'))).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    looks++;
+    if (await Promise.race([isRead, new Promise((resolve) => setImmediate(resolve, false))])) break;
+  }
+  expect(looks).toBeGreaterThan(1);
+  expect((await reading).equals(readFileSync(ant().path('slow/d/film')))).toBe(true);
+});
+
+test('[OD7] [OD12] a directory that is renamed has its files at once, also if the old name is made again', async () => {
+  for (const name of ['x', 'z']) {
+    mkdirSync(ant().path(name));
+    for (let index = 0; index < 20; index++) await ant().put(`${name}/${index}`, `${name} ${index}\n`);
+  }
+  await level();
+  await eventually(() => expect(readdirSync(at('z'))).toHaveLength(20));
+  await shell(
+    point,
+    'mv x x2 && test "$(ls x2 | wc -l)" = 20 && cp -r x2 x3 && rm -r x2 && mv z z2 && mkdir z && touch z/new',
+  );
+  expect(readdirSync(at('x3'))).toHaveLength(20);
+  expect(readdirSync(at('z2'))).toHaveLength(20);
+  expect(readdirSync(at('z'))).toEqual(['new']);
+  await eventually(() => {
+    expect(readdirSync(ant().path('z2'))).toHaveLength(20);
+    expect(readdirSync(ant().path('x3'))).toHaveLength(20);
+    expect(existsSync(ant().path('x2'))).toBe(false);
+    expect(readdirSync(ant().path('z'))).toEqual(['new']);
+  });
+  expect(await readFile(at('z2/7'), 'utf8')).toBe('z 7\n');
+});

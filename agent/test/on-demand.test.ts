@@ -244,7 +244,7 @@ test('[OD5] a cache that is full of what must stay refuses with a sentence', asy
   await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
   const answer = await cow.fetch('api/v1/files/huge');
   expect(answer.status).toBe(507);
-  expect(await answer.text()).toContain('There is no room for huge');
+  expect(await answer.text()).toContain('huge has 4194304 bytes, and the whole cache has room for 2097152');
   const refused = await put(cow, 'new', 'x'.repeat(1_000));
   expect(refused.status).toBe(507);
   expect(await refused.text()).toContain('Raise cache_size, or unpin something.');
@@ -265,4 +265,35 @@ test('[OD2] a content that no member has any more is an error that names who had
   await ant.start();
   await cluster.connected();
   expect((await cow.fetch('api/v1/files/only')).status).toBe(200);
+});
+
+test('[OD5] an upload of unknown size is counted too', async () => {
+  const cluster = await startCluster(['ant']);
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await cluster.member('ant').kill();
+  const body = new ReadableStream({
+    start(controller) {
+      for (let index = 0; index < 4; index++) controller.enqueue(randomBytes(mebibyte));
+      controller.close();
+    },
+  });
+  const answer = await cow.fetch('api/v1/files/large', { method: 'PUT', body, duplex: 'half' } as RequestInit);
+  expect(answer.status).toBe(507);
+  expect(await answer.text()).toContain('raise cache_size');
+  expect(namesIn(cow)).toEqual([]);
+});
+
+test('[OD5] readers of different files in a small cache wait for each other', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await writeFile(ant.path(name), randomBytes(3 * mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
+  await level(cow, ant);
+  const answers = await Promise.all(
+    names.map(async (name) => Buffer.from(await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer())),
+  );
+  for (const [index, bytes] of answers.entries()) {
+    expect(bytes.equals(readFileSync(ant.path(names[index] ?? '')))).toBe(true);
+  }
 });

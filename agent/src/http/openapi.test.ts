@@ -43,7 +43,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['latencies', 'latencies/history', 'latencies/recent'],
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
-      ...['files', 'files/{path}', 'remote', 'remote/hold', 'remote/used', 'pin', 'unpin'],
+      ...['files', 'files/{path}', 'remote', 'remote/hold', 'remote/used', 'remote/settle', 'pin', 'unpin'],
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['login', 'login-link', 'logout', 'sessions', 'sessions/end', 'summary', 'tokens', 'tokens/remove'],
       ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],

@@ -27,6 +27,7 @@ import { Peers } from './members/peers.ts';
 import { Reports } from './members/reports.ts';
 import { Cache, type CacheSize } from './on-demand/cache.ts';
 import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
+import { PinFiller } from './on-demand/pins.ts';
 import type { Boot, Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
@@ -121,6 +122,7 @@ export class Engine {
   readonly #scrub: Scrub;
   readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
+  readonly #pinFiller: PinFiller;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -192,7 +194,12 @@ export class Engine {
     });
     context.facts.second.on(() => this.retention.measured(this.health.folder));
     this.cache = new Cache(context, { peers, search, size: options.cacheSize ?? { share: cacheDiskShareMax } });
-    this.onDemand = new OnDemandFiles(context, { transfers, cache: this.cache });
+    this.onDemand = new OnDemandFiles(context, {
+      transfers,
+      cache: this.cache,
+      reasonOf: (path) => this.applyLoop.reason(path),
+    });
+    this.#pinFiller = new PinFiller(context, (path) => this.onDemand.fetch(path));
     if (context.self.onDemand) context.facts.second.on(() => this.cache.measured(this.health.folder.totalBytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
@@ -258,6 +265,7 @@ export class Engine {
     this.transfers.stop();
     this.#resolver.stop();
     this.retention.stop();
+    this.#pinFiller.stop();
     this.#scrub.stop();
     this.confirmer.stop();
     this.changePoll.stop();

@@ -40,6 +40,9 @@ export const waitResultSchema = z
 export const leaveResultSchema = z
   .object({
     told: list(z.string()).describe('Names of the members that already hold the retirement.'),
+    isLastFull: z
+      .boolean()
+      .describe('No other member has the whole folder: what those on demand lack is in this folder alone.'),
   })
   .meta({ id: 'LeaveResult' });
 

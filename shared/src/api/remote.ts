@@ -42,6 +42,13 @@ export const usedRequestSchema = z.object({ paths: z.array(z.string().min(1)).ma
 
 export const usedResultSchema = z.object({ used: countSchema.describe('The paths that were given.') });
 
+/** `POST /api/v1/remote/settle`: what programs did at these paths is journaled when the answer comes. */
+export const settleRequestSchema = z.object({ paths: z.array(z.string()).min(1).max(2) });
+
+export const settleResultSchema = z.object({
+  unsettled: list(z.string()).describe('Paths that did not come to rest.'),
+});
+
 export const holdQuerySchema = z.object({ path: z.string().min(1) });
 
 export type RemoteFile = z.infer<typeof remoteFileSchema>;

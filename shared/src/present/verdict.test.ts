@@ -46,7 +46,7 @@ test.each<[string, string, Status]>([
   ],
   [
     'good',
-    'Both members are up to date, and fetch contents on demand.',
+    'Both members know everything, and none has the whole folder.',
     status([
       { ...ant, onDemand: true },
       { ...bee, onDemand: true },

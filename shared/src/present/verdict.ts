@@ -218,7 +218,7 @@ function onDemandText(joined: readonly MemberReport[], onDemand: readonly Member
   const full = joined.filter((each) => !each.onDemand);
   const verb = (members: readonly MemberReport[], one: string, several: string): string =>
     members.length === 1 ? one : several;
-  if (full.length === 0) return `${all} are up to date, and fetch contents on demand`;
+  if (full.length === 0) return `${all} know everything, and none has the whole folder`;
   return `${listed(full)} ${verb(full, 'holds', 'hold')} everything; ${listed(onDemand)} ${verb(onDemand, 'fetches', 'fetch')} contents on demand`;
 }
 

@@ -16,14 +16,19 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
     .action(async (directory: string, options: { json?: true }) => {
       const folder = await findMemberFolder(directory);
       const api = await requireApi(folder);
-      const { told } = await api.post('/leave', {}, leaveResultSchema);
+      const { told, isLastFull } = await api.post('/leave', {}, leaveResultSchema);
       if (options.json === true) {
-        printJson(terminal, { told });
+        printJson(terminal, { told, isLastFull });
       } else {
         const others =
           told.length === 0
             ? 'No other member is reachable: they learn of it when this one is up again.'
             : `Members that know it: ${told.join(', ')}.`;
+        if (isLastFull) {
+          terminal.note(
+            'No other member has the whole folder: what they do not have is in this folder alone, and they cannot read it. Keep the folder, and join again.',
+          );
+        }
         terminal.print(
           `This member has left the cluster and is stopping. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );

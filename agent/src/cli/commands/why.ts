@@ -18,6 +18,12 @@ function summary(report: PathReport): string {
   }
   if (report.heads.length > 1) return `has ${report.heads.length} versions in conflict`;
   if (report.pending) return 'is not on this disk yet';
+  if (report.remote) {
+    const isAnywhere = report.holders.some(({ holds, condition }) => holds && condition === 'active');
+    return isAnywhere
+      ? 'is fetched from another member when it is read'
+      : 'is not on this disk, and no member with the whole folder that has it is up';
+  }
   return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
 }
 
@@ -42,8 +48,8 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   section(
     'Held by',
     report.holders.map(
-      ({ name, condition, holds }) =>
-        `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${conditionWords(condition)})`,
+      ({ name, condition, holds, onDemand }) =>
+        `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${conditionWords(condition)}${onDemand ? ', on demand' : ''})`,
     ),
   );
   section(

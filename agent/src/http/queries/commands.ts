@@ -21,9 +21,12 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
 
 /** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. */
 export async function leaveCluster({ engine, retired }: ServedMember): Promise<LeaveResult> {
+  const { context, peers } = engine;
+  const others = peers.all().filter(({ state }) => state !== 'left');
+  const isLastFull = !context.self.onDemand && others.length > 0 && others.every(({ id }) => peers.isOnDemand(id));
   const told = await retire(engine, goodbyeMs);
   setImmediate(retired);
-  return { told: [...told] };
+  return { told: [...told], isLastFull };
 }
 
 /**

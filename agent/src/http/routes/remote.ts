@@ -4,6 +4,8 @@ import {
   pinResultSchema,
   remotePageSchema,
   remoteQuerySchema,
+  settleRequestSchema,
+  settleResultSchema,
   usedRequestSchema,
   usedResultSchema,
 } from '@lockstep/shared/api';
@@ -13,7 +15,7 @@ import { pin, unpin } from '../../sync/on-demand/pins.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
 import { holdsMax } from '../limits.ts';
-import { readRemote } from '../queries/folder/remote.ts';
+import { readRemote, settleNow } from '../queries/folder/remote.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
@@ -79,6 +81,23 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
       for (const path of paths) engine.onDemand.used(checkedPath(path));
       return { used: paths.length };
     },
+  );
+
+  app.post(
+    '/remote/settle',
+    {
+      config: { atOnce: holdsMax },
+      schema: {
+        tags: ['files'],
+        summary: 'Journal now what programs did at some paths of the folder',
+        description: 'A mount asks so after it renamed a directory: the files that are not on the disk move with it.',
+        body: settleRequestSchema,
+        response: answers(settleResultSchema),
+      },
+    },
+    async ({ body: { paths } }) => ({
+      unsettled: await settleNow(engine, paths.map(checkedPath)),
+    }),
   );
 
   app.post(

@@ -83,6 +83,11 @@ export class AgentFiles implements RemoteFiles {
     return buffer(answer);
   }
 
+  async renamed(from: string, to: string): Promise<void> {
+    await this.#ask('POST', '/remote/settle', { body: { paths: [to, from] } }).then(buffer);
+    this.#lists.clear();
+  }
+
   used(path: string): void {
     if (this.#used.size < usedMax) this.#used.add(path);
     this.#telling ??= setTimeout(() => this.#tell(), usedEveryMs);

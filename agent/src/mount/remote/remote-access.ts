@@ -57,7 +57,10 @@ export class RemoteAccess implements Access {
     if (target?.kind === 'directory' && (await this.#files.list(to)).length > 0) throw new MountError('ENOTEMPTY');
     if (target === undefined && (await this.#isRemote(from))) return this.#files.move(from, to);
     const files = target?.kind === 'file' ? [from, to] : [from];
+    const isDirectory = (await this.stat(from)).kind === 'directory';
     await this.#whileHeld(files, () => this.#local.rename(from, to));
+    // Before a program makes the old name again: the agent tells a rename by what is gone there.
+    if (isDirectory) await this.#files.renamed(from, to);
   }
 
   async removeFile(path: string): Promise<void> {

@@ -23,6 +23,8 @@ export interface RemoteFiles {
   hold(path: string): Promise<Hold>;
   /** Bytes of the file at `path`, which must still have this version. */
   read(path: string, version: string, range: { readonly start: number; readonly end: number }): Promise<Uint8Array>;
+  /** A directory was renamed in the folder: its files that are not on the disk have their new paths when this resolves. */
+  renamed(from: string, to: string): Promise<void>;
   /** A program opened the file at `path`, which is on the disk. */
   used(path: string): void;
   remove(path: string): Promise<void>;

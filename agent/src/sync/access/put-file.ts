@@ -44,12 +44,19 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
     (await settledRefusal(parts, path)) ??
     (await parts.context.lock.run(() => freePlace(parts, request)));
   if ('done' in early) return early;
-  const reserved = await parts.cache.reserve(path, size);
-  if ('reason' in reserved) return refused('disk-full', reserved.reason);
+  const room = await parts.cache.reserve(path, size);
+  if ('reason' in room) return refused('disk-full', room.reason);
+  let reserved = room;
   const draft = parts.context.folder.draft();
   try {
     const content = await fill(draft, chunks, path);
     if ('done' in content) return content;
+    // Its size was not known in advance.
+    const more = request.size === undefined ? await parts.cache.reserve(path, content.size) : undefined;
+    if (more !== undefined) {
+      if ('reason' in more) return refused('disk-full', more.reason);
+      reserved = more;
+    }
     return pausedRefusal(parts) ?? (await settledRefusal(parts, path)) ?? (await place(parts, request, draft, content));
   } finally {
     reserved.end();

@@ -1,4 +1,5 @@
 import { batchPathsMax, dotKey } from '@lockstep/shared';
+import type { PendingPath } from '../../core/entry.ts';
 import type { FetchSize } from '../exchange/fetch.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
@@ -75,7 +76,7 @@ export class ApplyLoop {
   }
 
   #follow({ facts }: Context, gate: RenameGate): void {
-    for (const fact of [facts.made, facts.damaged, facts.pinned, facts.sessionClosed]) fact.on(() => this.poke());
+    for (const fact of [facts.made, facts.damaged, facts.sessionClosed]) fact.on(() => this.poke());
     for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unblock());
     facts.received.on((operations) => {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
@@ -83,6 +84,7 @@ export class ApplyLoop {
     });
     facts.fetched.on(({ paths }) => this.#applySoon(paths));
     facts.demanded.on((path) => {
+      // A reader waits: it is tried at once.
       this.#blocked.over(path);
       this.#applySoon([path]);
     });
@@ -205,6 +207,13 @@ export class ApplyLoop {
     }
   }
 
+  /** True for a path that is pending, or whose file is remote and wanted now. */
+  #isOpen({ path, heads: [head], disk }: PendingPath): boolean {
+    if (head === undefined) return false;
+    const isShown = disk !== undefined && !disk.damaged && dotKey(head) === dotKey(disk.dot);
+    return !isShown || (disk.remote === true && this.#context.wanted.isWanted(path));
+  }
+
   #fetchLater(size: FetchSize, from: string): void {
     if (!this.#fetchesFrom.has(size)) this.#fetchesFrom.set(size, from);
   }
@@ -215,11 +224,7 @@ export class ApplyLoop {
       const paths = [...new Set(this.#fetched.splice(0, batchPathsMax))].sort();
       await lock.run(() => {
         const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
-        return this.#batches.run(
-          rows.filter(
-            ({ heads: [head], disk }) => head && (!disk || disk.damaged || dotKey(head) !== dotKey(disk.dot)),
-          ),
-        );
+        return this.#batches.run(rows.filter((row) => this.#isOpen(row)));
       });
     }
   }

@@ -114,25 +114,32 @@ export class Cache {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
     const key = {};
     const isRoom = await this.#makeRoomSoon(bytes, key);
-    if (!isRoom) return { reason: this.#fullReason(path) };
+    if (!isRoom) return { reason: this.#fullReason(path, bytes) };
     return { end: () => void this.#reserved.delete(key) };
   }
 
-  #fullReason(path: string): string {
+  #fullReason(path: string, bytes: number): string {
+    if (bytes > this.bytesMax)
+      return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
     return (
       `There is no room for ${path}: what is in the cache must stay, because it is pinned, being read, or not on enough other members yet. ` +
       'Raise cache_size, or unpin something.'
     );
   }
 
-  /** As `#makeRoom`; files that cannot be dropped in this moment are waited for: they were just read or written. */
+  /**
+   * As `#makeRoom`; files that cannot be dropped in this moment are waited for: they are being fetched, or were just read or written.
+   */
   async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
     const { clock, facts } = this.#context;
-    const untilMs = clock.monotonicMs() + uncertainMsMax;
+    let untilMs = clock.monotonicMs() + uncertainMsMax;
     for (;;) {
       this.#uncertain = 0;
       if (await this.#makeRoom(bytes, key)) return true;
-      if (this.#uncertain === 0 || bytes > this.bytesMax || clock.monotonicMs() >= untilMs) return false;
+      // A fetch ends in any case, and its file can be dropped then.
+      if (this.#reserved.size > 0) untilMs = clock.monotonicMs() + uncertainMsMax;
+      const isHopeless = this.#uncertain === 0 && this.#reserved.size === 0;
+      if (isHopeless || bytes > this.bytesMax || clock.monotonicMs() >= untilMs) return false;
       facts.syncWanted.publish();
       await new Promise<void>((resolve) => clock.after(uncertainRetryMs, resolve));
     }

@@ -3,14 +3,11 @@ import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { fileSource, filesWith } from '../transfer/local-content.ts';
-import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
+import type { Failure, FetchedFile, OnDemandFiles } from './on-demand-files.ts';
 
 /** Blocks after the one that a reader waits for that are fetched next: enough for a player that reads on. */
 const readAheadBlocks = 4;
 const waitMsMax = 1_000;
-
-/** Why a block cannot be had. */
-export type Unreadable = Pick<Exclude<FetchedFile, { readonly isHere: true }>, 'code' | 'reason'>;
 
 /**
  * The present version of a file that is fetched on demand, while it comes: each block can be read as soon as it is here. The block that a
@@ -36,7 +33,7 @@ export class FileStream {
   }
 
   /** Block `index`, verified. A sentence if it cannot be had: see `OnDemandFiles.fetch`. */
-  async block(index: number): Promise<Uint8Array | Unreadable> {
+  async block(index: number): Promise<Uint8Array | Failure> {
     const { content } = this.#operation;
     if (content === undefined) return gone(this.#operation.path);
     const { facts } = this.#context;
@@ -90,7 +87,7 @@ export class FileStream {
   }
 }
 
-function gone(path: string): Unreadable {
+function gone(path: string): Failure {
   const reason = `${path} has changed, and the version that was read is not here any more: reload it.`;
-  return { code: 'content-missing', reason };
+  return { isHere: false, code: 'content-missing', reason };
 }

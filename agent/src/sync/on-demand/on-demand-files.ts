@@ -1,5 +1,4 @@
 import { isLive, type Operation, type ProblemCode } from '@lockstep/shared';
-import { remoteEntry } from '../../core/entry.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
@@ -9,12 +8,22 @@ import { FileStream } from './file-stream.ts';
 /** A reader waits no longer than this for a content of which no byte arrives. */
 const progressMsMax = 8_000;
 const checkMs = 1_000;
+/** For so long a content is searched that no member has, and how often. */
+const searchMsMin = 3_000;
+const retryMs = 300;
+/** The answer to a read that failed is repeated for so long. */
+const failureLastsMs = 5_000;
 const rowsAtOnce = 1_000;
 
+/** Why a file is not on this disk. */
+export interface Failure {
+  readonly isHere: false;
+  readonly code: ProblemCode;
+  readonly reason: string;
+}
+
 /** The file is on this disk, or why it is not. */
-export type FetchedFile =
-  | { readonly isHere: true }
-  | { readonly isHere: false; readonly code: ProblemCode; readonly reason: string };
+export type FetchedFile = { readonly isHere: true } | Failure;
 
 /** The contents on a member that fetches them on demand; counts of this run of the agent. */
 export interface CacheReport {
@@ -43,12 +52,24 @@ export class OnDemandFiles {
   readonly #cache: Cache;
   /** Readers of the same file share its fetch. */
   readonly #fetching = new Map<string, Promise<FetchedFile>>();
+  readonly #failures = new Map<string, { readonly failure: Failure; readonly untilMs: number }>();
+  readonly #reasonOf: (path: string) => string | undefined;
   #hits = 0;
   #misses = 0;
   #fetchedBytes = 0;
 
-  constructor(context: Context, parts: { readonly transfers: ContentFetcher; readonly cache: Cache }) {
+  /** `reasonOf`: why a path is not applied yet, if known. */
+  constructor(
+    context: Context,
+    parts: {
+      readonly transfers: ContentFetcher;
+      readonly cache: Cache;
+      readonly reasonOf: (path: string) => string | undefined;
+    },
+  ) {
     this.#context = context;
+    this.#reasonOf = parts.reasonOf;
+    context.facts.sessionOpened.on(() => this.#failures.clear());
     this.#transfers = parts.transfers;
     this.#cache = parts.cache;
   }
@@ -103,56 +124,75 @@ export class OnDemandFiles {
   }
 
   async #fetch(path: string): Promise<FetchedFile> {
-    const { journal, clock, lock, facts, wanted } = this.#context;
+    const { clock, wanted } = this.#context;
+    const failed = this.#lastFailure(path);
+    if (failed !== undefined) return failed;
     const operation = this.#head(path);
     const reserved = await this.#cache.reserve(path, operation?.size ?? 0);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
     this.#misses++;
+    // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {
-      await lock.run(async () => {
-        if (journal.disk(path)?.remote === true) journal.recordDisk([{ path, entry: undefined }]);
-      });
-      facts.demanded.publish(path);
-      const isOver = await this.#untilOver(path);
-      if (this.#isHere(path)) {
-        this.#cache.fetched(path, clock.monotonicMs() - startedMs);
-        this.#fetchedBytes += operation?.size ?? 0;
-        return { isHere: true };
+      const failure = await this.#untilHere(path);
+      if (failure !== undefined) {
+        this.#failures.set(path, { failure, untilMs: clock.monotonicMs() + failureLastsMs });
+        return failure;
       }
-      return this.#failure(path, isOver);
+      this.#cache.fetched(path, clock.monotonicMs() - startedMs);
+      this.#fetchedBytes += operation?.size ?? 0;
+      return { isHere: true };
     } finally {
       release();
       reserved.end();
-      await this.#backToRemote(path);
     }
   }
 
+  /** The kernel repeats a read that failed several times: it gets the same answer, unless a member came. */
+  #lastFailure(path: string): Failure | undefined {
+    const last = this.#failures.get(path);
+    if (last === undefined) return undefined;
+    if (this.#context.clock.monotonicMs() < last.untilMs) return last.failure;
+    this.#failures.delete(path);
+    return undefined;
+  }
+
   /** As `fetch`, and the file stays here until `release` is called. */
-  async hold(path: string): Promise<HeldFile | Exclude<FetchedFile, { readonly isHere: true }>> {
+  async hold(path: string): Promise<HeldFile | Failure> {
     const release = this.#context.wanted.demand(path);
     const fetched = await this.fetch(path);
     if (fetched.isHere) return { release };
     release();
-    await this.#backToRemote(path);
     return fetched;
   }
 
-  /** Resolves when the file is here or a problem tells that it cannot be; with false if nothing came for too long. */
-  async #untilOver(path: string): Promise<boolean> {
-    const { clock, facts, problems } = this.#context;
-    let lastMs = clock.monotonicMs();
-    let lastBytes = -1;
-    for (;;) {
-      const isOver = (): boolean => this.#isHere(path) || problems.ofPath(path) !== undefined;
-      if (await until(clock, isOver, { facts: [facts.applied, facts.fetched, facts.received], withinMs: checkMs }))
-        return true;
-      const bytes = this.#transfers.progress().find((transfer) => transfer.path === path)?.doneBytes ?? -1;
-      const nowMs = clock.monotonicMs();
-      if (bytes !== lastBytes) lastMs = nowMs;
-      lastBytes = bytes;
-      if (nowMs - lastMs >= progressMsMax) return false;
+  /** Has the file fetched. Resolves when it is here, or with why it is not: no member that answers has it, or nothing came for too long. */
+  async #untilHere(path: string): Promise<Failure | undefined> {
+    const { clock, facts } = this.#context;
+    const startedMs = clock.monotonicMs();
+    let progress = { bytes: -1, atMs: startedMs };
+    let hasFailed = false;
+    const stop = facts.fetched.on(({ paths, areHere }) => {
+      hasFailed ||= !areHere && paths.includes(path);
+    });
+    try {
+      for (;;) {
+        hasFailed = false;
+        facts.demanded.publish(path);
+        const isOver = (): boolean => this.#isHere(path) || hasFailed;
+        await until(clock, isOver, { facts: [facts.applied, facts.fetched, facts.received], withinMs: checkMs });
+        if (this.#isHere(path)) return undefined;
+        const nowMs = clock.monotonicMs();
+        const bytes = this.#transfers.progress().find((transfer) => transfer.path === path)?.doneBytes ?? -1;
+        if (bytes > progress.bytes) progress = { bytes, atMs: nowMs };
+        const isLost = hasFailed && nowMs - startedMs >= searchMsMin;
+        if (isLost || nowMs - progress.atMs >= progressMsMax) return this.#failure(path);
+        // A member that restarts is back in a moment.
+        if (hasFailed) await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+      }
+    } finally {
+      stop();
     }
   }
 
@@ -164,22 +204,14 @@ export class OnDemandFiles {
     return row?.fingerprint !== undefined && row.content === head.content;
   }
 
-  #failure(path: string, isOver: boolean): FetchedFile {
-    const problem = this.#context.problems.ofPath(path);
-    if (isOver && problem !== undefined) return { isHere: false, code: problem.code, reason: problem.detail };
-    const reason = `Nothing of ${path} arrived for ${progressMsMax / 1_000} s: the members that have it do not answer.`;
-    return { isHere: false, code: 'content-missing', reason };
-  }
-
-  /** A file that nobody waits for any more is pending no longer. */
-  async #backToRemote(path: string): Promise<void> {
-    const { journal, lock, facts, wanted } = this.#context;
-    await lock.run(async () => {
-      const head = this.#head(path);
-      if (head?.content === undefined || journal.disk(path) !== undefined || wanted.isWanted(path)) return;
-      journal.recordDisk([remoteEntry(path, head)]);
-    });
-    facts.applied.publish({ entries: 0, bytes: 0 });
+  #failure(path: string): Failure {
+    const { problems } = this.#context;
+    const problem = problems.ofPath(path);
+    const reason =
+      problem?.detail ??
+      this.#reasonOf(path) ??
+      `Nothing of ${path} arrived for ${progressMsMax / 1_000} s: the members that have it do not answer.`;
+    return { isHere: false, code: problem?.code ?? 'content-missing', reason };
   }
 
   #head(path: string): Operation | undefined {

@@ -1,8 +1,12 @@
 import { isBelow, isLive, LockstepError } from '@lockstep/shared';
+import type { DiskEntry } from '../../core/entry.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import { pinsSetting } from '../state/wanted-files.ts';
 
 const rowsAtOnce = 1_000;
+const fetchesAtOnce = 16;
+const afterFailureMs = 10_000;
 /** A person names them, and each file is compared with all. */
 const pinsMax = 1_000;
 
@@ -39,9 +43,9 @@ export async function pin(context: Context, path: string, room: number): Promise
   return lock.run(async () => {
     wanted.pins = pins;
     journal.setSetting(pinsSetting, JSON.stringify(pins));
-    const fetched = wantRemote(context, path);
+    const sizes = Array.from(remoteAt(context, path), ({ dot }) => journal.operation(dot)?.size ?? 0);
     facts.pinned.publish();
-    return { path, ...fetched };
+    return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
   });
 }
 
@@ -64,17 +68,54 @@ function bytesAt({ journal }: Context, path: string): number {
   return journal.sumBelow(path, Number.MAX_SAFE_INTEGER).bytes;
 }
 
-/** Makes the remote files at `path` and below it pending, so that they are fetched. */
-function wantRemote({ journal }: Context, path: string): { readonly files: number; readonly bytes: number } {
-  let files = 0;
-  let bytes = 0;
+/** The remote files at `path` and below it. */
+function* remoteAt({ journal }: Context, path: string): IterableIterator<DiskEntry> {
+  const own = path === '' ? undefined : journal.disk(path);
+  if (own?.remote) yield own;
+  let after: string | undefined;
   for (;;) {
-    const own = files === 0 && journal.disk(path)?.remote ? [journal.disk(path)] : [];
-    const rows = [...own, ...journal.remoteBelow(path, undefined, rowsAtOnce)].filter((row) => row !== undefined);
-    if (rows.length === 0) return { files, bytes };
-    files += rows.length;
-    for (const { dot } of rows) bytes += journal.operation(dot)?.size ?? 0;
-    journal.recordDisk(rows.map((row) => ({ path: row.path, entry: undefined })));
+    const rows = journal.remoteBelow(path, after, rowsAtOnce);
+    yield* rows;
+    after = rows.at(-1)?.path;
+    if (rows.length < rowsAtOnce) return;
+  }
+}
+
+/** Fetches what is pinned and not here: after a pin, after a start, and when a member came that may have it. */
+export class PinFiller {
+  readonly #context: Context;
+  readonly #fetch: (path: string) => Promise<unknown>;
+  readonly #loop: TaskLoop;
+
+  constructor(context: Context, fetch: (path: string) => Promise<unknown>) {
+    this.#context = context;
+    this.#fetch = fetch;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#run(),
+      failed: (error) =>
+        context.log.warn({ error: String(error) }, 'what is pinned could not be fetched; this is retried'),
+      retryMs: afterFailureMs,
+    });
+    for (const fact of [context.facts.pinned, context.facts.sessionOpened]) fact.on(() => this.#loop.poke());
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  async #run(): Promise<void> {
+    for (const path of this.#context.wanted.pins) {
+      let batch: Promise<unknown>[] = [];
+      for (const row of remoteAt(this.#context, path)) {
+        if (this.#loop.isStopped) return;
+        batch.push(this.#fetch(row.path));
+        if (batch.length < fetchesAtOnce) continue;
+        await Promise.all(batch);
+        batch = [];
+      }
+      await Promise.all(batch);
+    }
   }
 }
 

@@ -24,3 +24,15 @@ function named(journal: Journal, directory: string, name: string): readonly Disk
   const row = journal.disk(joinPath(directory, name));
   return row?.remote ? [row] : [];
 }
+
+/** The time for which paths that keep changing are waited for. */
+const settleMsMax = 5_000;
+
+/** Journals what was done at these paths, one after the other. Returns those that did not come to rest. */
+export async function settleNow({ context, localChanges }: Engine, paths: readonly string[]): Promise<string[]> {
+  const giveUp = new Promise<void>((resolve) => context.clock.after(settleMsMax, resolve));
+  for (const path of paths) localChanges.mark(path);
+  const unsettled: string[] = [];
+  for (const path of paths) unsettled.push(...(await localChanges.settleAll(path, giveUp)));
+  return unsettled;
+}
