@@ -20,7 +20,7 @@ const questionMs = 20;
 const bytesPerMs = 12_500;
 const rowsAtOnce = 1_000;
 /** How long a reader waits for files that may be dropped in a moment, and how many of them are examined at a time. */
-const uncertainMsMax = 5_000;
+const uncertainMsMax = 15_000;
 const uncertainRetryMs = 50;
 const examinedMax = 256;
 const retry = { minMs: 1_000, maxMs: 60_000 };
