@@ -11,7 +11,7 @@ export interface AccessParts {
   readonly context: Context;
   readonly localChanges: {
     /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
-    settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+    settleAll(path: string, giveUp: Promise<void>): Promise<{ readonly unsettled: readonly string[] }>;
     mark(path: string): void;
   };
   readonly pause: { readonly isOn: boolean };
@@ -134,5 +134,8 @@ function settleFor(
     const timer = context.clock.after(timeoutMs, resolve);
     cancel = () => timer.cancel();
   });
-  return localChanges.settleAll(path, giveUp).finally(() => cancel());
+  return localChanges
+    .settleAll(path, giveUp)
+    .then(({ unsettled }) => unsettled)
+    .finally(() => cancel());
 }

@@ -9,10 +9,17 @@ const folderRetryMs = 20;
 /** Interval at which a wait checks whether a disk is back, or a directory can be listed. */
 const seeRetryMs = 250;
 
+/** What is not journaled: paths that changed, and directories that could not be listed. */
+interface Unsettled {
+  readonly unsettled: readonly string[];
+  readonly unread: readonly string[];
+}
+
+const nothingOpen: Unsettled = { unsettled: [], unread: [] };
+
 /** Scans a path and everything below it, and journals changes: see `LocalChanges`. */
 export interface FolderScan {
-  unread(path: string): readonly string[];
-  settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+  settleAll(path: string, giveUp: Promise<void>): Promise<Unsettled>;
 }
 
 /** Compares the mounts inside the folder with the accepted ones: see `Mounts`. */
@@ -102,20 +109,15 @@ async function journalAll(
   path: string,
   expiry: Promise<void>,
   giveUp: () => boolean,
-): Promise<{
-  readonly unsettled: readonly string[];
-  readonly unread: readonly string[];
-  readonly problem?: string | undefined;
-}> {
+): Promise<Unsettled & { readonly problem?: string | undefined }> {
   for (;;) {
     const before = await folder.health();
     if (before.ok) await mounts.check();
     const wasHidden = mounts.reason(path) !== undefined;
-    const unsettled = wasHidden ? [] : await localChanges.settleAll(path, expiry);
+    const { unsettled, unread } = wasHidden ? nothingOpen : await localChanges.settleAll(path, expiry);
     const after = await folder.health();
     if (after.ok) await mounts.check();
     const hidden = mounts.reason(path);
-    const unread = localChanges.unread(path);
     const isSeen = before.ok && after.ok && !wasHidden && hidden === undefined;
     if (isSeen && (unread.length === 0 || giveUp())) return { unsettled, unread };
     const problem = after.detail ?? before.detail ?? hidden ?? 'The folder cannot be read.';

@@ -1,6 +1,6 @@
 import { type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { contentOfText } from '../../sim/disk/content.ts';
+import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';
@@ -127,6 +127,30 @@ test('[AK5] a wait ends only when every directory could be listed, and names the
   expect(context.journal.heads('closed/file')).toHaveLength(1);
 });
 
+test('[AK5] a wait examines a directory that only another scan could list', async () => {
+  const ant = new LoneMember();
+  const { context, volume } = ant;
+  const localChanges = new LocalChanges(context, ant.operationWriter);
+  const started = localChanges.start();
+  await ant.passes(3_000);
+  await started;
+  volume.disk.mkdir('closed', 0o300);
+  // A large file is not read before it has rested for a moment.
+  volume.disk.write('film', virtualContent('film', 3_000_000));
+  let heads: unknown;
+  const parts = partsOf(ant, localChanges);
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted).finally(() => {
+    heads = context.journal.heads('closed/film');
+  });
+  await ant.passes(30);
+  volume.disk.write('closed/film', virtualContent('closed/film', 3_000_000));
+  volume.disk.chmod('closed', 0o700);
+  localChanges.scan('closed', true);
+  await ant.passes(timeoutMs);
+  expect(await outcome).toMatchObject({ done: true });
+  expect(heads).toHaveLength(1);
+});
+
 test('[AK5] a wait examines the folder after an exchanged disk is accepted, also if that happens between its two looks', async () => {
   const ant = new LoneMember();
   const { context, volume } = ant;
@@ -144,7 +168,6 @@ test('[AK5] a wait examines the folder after an exchanged disk is accepted, also
   };
   let settled = 0;
   const scan = {
-    unread: () => [],
     settleAll: (path: string, giveUp: Promise<void>) => {
       settled += 1;
       return localChanges.settleAll(path, giveUp);
@@ -165,11 +188,10 @@ test('[AK5] [IG4] a wait examines the folder again if its rules have changed mea
   ignored.take('*.tmp\n');
   let settled = 0;
   const scan = {
-    unread: () => [],
     settleAll: () => {
       settled += 1;
       if (settled === 1) ignored.take('');
-      return Promise.resolve([]);
+      return Promise.resolve({ unsettled: [], unread: [] });
     },
   };
   const outcome = waitForDurability({ ...partsOf(ant), localChanges: scan }, { for: 1, timeoutMs }, notAborted);

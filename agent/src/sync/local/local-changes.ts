@@ -18,6 +18,14 @@ const unseenScanMs = 5_000;
 /** How often a wait starts over because an entry was moved under it. */
 const followedMax = 5;
 
+/** What is not journaled yet at the end of `settleAll`. */
+interface Unsettled {
+  /** Paths that changed, or may have changed. */
+  readonly unsettled: readonly string[];
+  /** Directories that this scan could not list. An entry that a later scan finds there is not among `unsettled`. */
+  readonly unread: readonly string[];
+}
+
 /**
  * The loop from dirty paths to operations. Events and scans only mark paths. Once a path has settled, a detection compares it
  * with its row of `disk` and journals each difference as an operation.
@@ -72,7 +80,7 @@ export class LocalChanges {
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
     this.#barrier.open();
-    this.#startWaitsFor = await this.#scanAll('');
+    this.#startWaitsFor = (await this.#scanAll('')).awaited;
     await this.#startWaitsFor.empty;
     this.#awaited.remove(this.#startWaitsFor);
     this.#startWaitsFor = undefined;
@@ -143,33 +151,42 @@ export class LocalChanges {
   }
 
   /**
-   * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with the paths that were not
-   * journaled yet when `giveUp` resolved. A path that changes continuously counts as journaled after the first time.
+   * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with what was not journaled yet
+   * when `giveUp` resolved. A path that changes continuously counts as journaled after the first time.
    */
-  async settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]> {
+  async settleAll(path: string, giveUp: Promise<void>): Promise<Unsettled> {
     let expired = false;
     const expiry = giveUp.then(() => {
       expired = true;
     });
     // A user who keeps renaming an entry that was never journaled is not followed without limit.
     for (let again = followedMax; ; again--) {
-      const awaited = await this.#scanAll(path, expiry);
+      const { awaited, unread } = await this.#scanAll(path, expiry);
       await Promise.race([awaited.empty, expiry]);
       this.#awaited.remove(awaited);
-      if (expired) return [...awaited.open.keys()];
-      if (!awaited.hasLost || again === 0) return [];
+      if (expired) return { unsettled: [...awaited.open.keys()], unread };
+      if (!awaited.hasLost || again === 0) return { unsettled: [], unread };
     }
   }
 
-  /** Scans `path` and everything below it, or stops at `expiry`. Resolves with the paths that are still to be journaled. */
-  async #scanAll(path: string, expiry?: Promise<void>): Promise<AwaitedPaths> {
+  /**
+   * Scans `path` and everything below it, or stops at `expiry`. Resolves with the paths that are still to be journaled, and the directories
+   * that could not be listed.
+   */
+  async #scanAll(
+    path: string,
+    expiry?: Promise<void>,
+  ): Promise<{ readonly awaited: AwaitedPaths; readonly unread: readonly string[] }> {
     const scanned = this.#scans.request(path, true);
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
+    // Another scan may list them before the awaited paths are journaled: its marks are not awaited.
+    const unread = this.unread(path);
     if (path !== '') this.mark(path);
     this.#settle.hurry(this.#context.clock.monotonicMs());
     this.#schedule();
     const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
-    return this.#awaited.add([...this.#openPaths()].filter(([candidate]) => wanted(candidate)));
+    const awaited = this.#awaited.add([...this.#openPaths()].filter(([candidate]) => wanted(candidate)));
+    return { awaited, unread };
   }
 
   /**

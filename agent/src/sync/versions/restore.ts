@@ -19,7 +19,7 @@ export interface RestoreParts {
   readonly oldVersions: OldVersions;
   readonly localChanges: {
     /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
-    settleAll(path: string, giveUp: Promise<void>): Promise<readonly string[]>;
+    settleAll(path: string, giveUp: Promise<void>): Promise<{ readonly unsettled: readonly string[] }>;
     mark(path: string): void;
   };
   readonly pause: { readonly isOn: boolean };
@@ -93,7 +93,10 @@ export function settled({ context, localChanges }: RestoreParts, path: string): 
     const timer = context.clock.after(settleMsMax, resolve);
     cancel = () => timer.cancel();
   });
-  return localChanges.settleAll(path, giveUp).finally(() => cancel());
+  return localChanges
+    .settleAll(path, giveUp)
+    .then(({ unsettled }) => unsettled)
+    .finally(() => cancel());
 }
 
 /** A version, its place, and the source of its content if it has one. */
