@@ -1,4 +1,4 @@
-import type { MemberId, Operation } from '@lockstep/shared';
+import { dotKey, type MemberId, type Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan/plan.ts';
 import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
 import { StepExecutor } from './execute-steps.ts';
+import { FailedSteps } from './interrupted-batch.ts';
 import { JournalPlanView } from './plan-view.ts';
 import type { RenameGate } from './rename-gate.ts';
 
@@ -43,6 +44,7 @@ export class ApplyBatch {
   readonly #timer: WakeTimer;
   readonly #isPaused: () => boolean;
   readonly #nameOf: (member: MemberId) => string;
+  readonly #failedSteps: FailedSteps;
   readonly #executor: StepExecutor;
 
   constructor(
@@ -64,14 +66,16 @@ export class ApplyBatch {
     this.#timer = timer;
     this.#isPaused = isPaused;
     this.#nameOf = nameOf;
-    this.#executor = new StepExecutor(context, transfers, blocked);
+    this.#failedSteps = new FailedSteps(context);
+    this.#executor = new StepExecutor(context, { transfers, blocked, failedSteps: this.#failedSteps });
   }
 
   /** Applies what it can of `rows`. Call it under the folder lock, with rows that were read under the same lock. */
   async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;
     const nowMs = clock.monotonicMs();
-    const ready = await this.#withoutRacy(rows.filter((row) => this.#isReady(row, nowMs)));
+    const open = await this.#withoutUnexamined(rows.filter((row) => this.#isReady(row, nowMs)));
+    const ready = await this.#withoutRacy(open);
     if (ready.length === 0) return nothingReady;
     const view = await JournalPlanView.open(
       this.#context,
@@ -104,6 +108,28 @@ export class ApplyBatch {
       return false;
     }
     return this.#gate.isOpen(head);
+  }
+
+  /** The rows without those at whose path a step failed, while the disk did not show what it did all the same. */
+  async #withoutUnexamined(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
+    const doubtful = rows.filter(({ path }) => this.#failedSteps.isUnseen(path)).map(({ path }) => path);
+    if (doubtful.length === 0) return rows;
+    await this.#failedSteps.examine(doubtful);
+    const examined = new Set(doubtful);
+    return rows.flatMap((row) => (examined.has(row.path) ? this.#afterExamination(row) : row));
+  }
+
+  /** The row as it is now; none if the path need not or must not be planned. */
+  #afterExamination({ path, heads }: PendingPath): readonly PendingPath[] {
+    const [head] = heads;
+    if (head === undefined) return [];
+    if (this.#failedSteps.isUnseen(path)) {
+      this.#blocked.block(path, head, 'the disk does not show what is at its path since it failed');
+      return [];
+    }
+    const disk = this.#context.journal.disk(path);
+    const isPending = disk === undefined || disk.damaged || dotKey(disk.dot) !== dotKey(head);
+    return isPending ? [{ path, heads, disk }] : [];
   }
 
   /** The rows without those whose entry must not be replaced yet, because it may hold a very recent edit of a user. */

@@ -7,7 +7,7 @@ import type { Action, ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
-import { noteBatch, recordBatch, recordFailedSteps } from './interrupted-batch.ts';
+import { type FailedSteps, noteBatch, recordBatch } from './interrupted-batch.ts';
 
 /** Number of failures to remove a directory without known entries after which it is kept. */
 const keepDirectoryAfter = 3;
@@ -25,16 +25,25 @@ export class StepExecutor {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #blocked: BlockedPaths;
+  readonly #failedSteps: FailedSteps;
   /**
    * Renames that one rename(2) cannot do. A directory that holds entries unknown to the journal is moved entry by entry;
    * a rename to another disk is a new write.
    */
   readonly #notWhole = new Set<string>();
 
-  constructor(context: Context, transfers: ContentFetcher, blocked: BlockedPaths) {
+  constructor(
+    context: Context,
+    parts: {
+      readonly transfers: ContentFetcher;
+      readonly blocked: BlockedPaths;
+      readonly failedSteps: FailedSteps;
+    },
+  ) {
     this.#context = context;
-    this.#transfers = transfers;
-    this.#blocked = blocked;
+    this.#transfers = parts.transfers;
+    this.#blocked = parts.blocked;
+    this.#failedSteps = parts.failedSteps;
   }
 
   /** Whether one rename(2) may be tried for this rename. */
@@ -56,7 +65,7 @@ export class StepExecutor {
 
   async #batch(steps: readonly PlanStep[]): Promise<StepsOutcome> {
     const { journal, folder, inbox } = this.#context;
-    noteBatch(journal, steps);
+    noteBatch(journal, steps, this.#failedSteps.noted);
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
     // Of several writes of one staged content, the last takes the staged file. If that one fails, the staged file remains.
@@ -92,11 +101,8 @@ export class StepExecutor {
       if (holdsIgnoreRules(step.path)) this.#context.facts.rulesTouched.publish();
     }
     for (const content of taken) this.#transfers.applied(content);
-    recordBatch(journal, changes);
-    await recordFailedSteps(
-      this.#context,
-      steps.filter((_, index) => results[index]?.result === 'problem'),
-    );
+    recordBatch(journal, changes, this.#failedSteps.noted);
+    await this.#failedSteps.record(steps.filter((_, index) => results[index]?.result === 'problem'));
     if (changes.length > 0) this.#context.facts.applied.publish({ entries: count, bytes });
     return { progress: changes.length > 0, planAgain };
   }

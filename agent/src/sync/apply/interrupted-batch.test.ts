@@ -5,7 +5,7 @@ import type { PlanStep } from '../../core/plan/plan-step.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { noteBatch, recordBatch, recordFailedSteps, recordInterruptedBatch } from './interrupted-batch.ts';
+import { FailedSteps, noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';
 
 const bee = 'bee' as OriginId;
 
@@ -90,7 +90,7 @@ test("[LC13] an entry that a failed step put in place is recorded, and a user's 
   replaces('edited', 'mine');
   const write = (path: string): PlanStep =>
     stepAt(path, { do: 'symlink', path, expected: 'absent', target: '', mtimeUs: 0 });
-  const recorded = recordFailedSteps(member.context, [write('file'), write('edited')]);
+  const recorded = new FailedSteps(member.context).record([write('file'), write('edited')]);
   await member.passes(1_000);
   await recorded;
   expect(member.journal.disk('file')).toMatchObject({ dot: { origin: put.origin, seq: put.seq }, unsynced: true });

@@ -11,6 +11,8 @@ const batchSetting = 'batch';
 const nothing = '[]';
 /** Number of the newest log rows of a path to search for an operation that was applied but not recorded before the agent was killed. */
 const journaledMax = 64;
+/** Number of paths of failed steps that the journal notes: all of a batch. */
+const notedMax = batchPathsMax;
 
 /** A path that a batch changes. `whole`: a directory that is moved to or from the path with all its entries. */
 interface Target {
@@ -24,10 +26,12 @@ interface Target {
  * - a file that others delete meanwhile would be published as new;
  * - an edit of an entry just put there would supersede the replaced entry, which the user did not see;
  * - a removed file that is put back would be deleted again.
+ *
+ * `unseen`: paths of earlier batches that are still to be examined.
  */
-export function noteBatch(journal: Journal, steps: readonly PlanStep[]): void {
+export function noteBatch(journal: Journal, steps: readonly PlanStep[], unseen: readonly Target[] = []): void {
   const targets = targetsOf(steps);
-  if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify(targets));
+  if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify([...unseen, ...targets]));
 }
 
 function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
@@ -48,13 +52,14 @@ function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
   });
 }
 
-/** Records the results of the batch, and that it has ended. */
-export function recordBatch(journal: Journal, changes: readonly DiskChange[]): void {
-  const isNoted = (journal.setting(batchSetting) ?? nothing) !== nothing;
+/** Records the results of the batch, and that it has ended. `unseen`: paths that are still to be examined. */
+export function recordBatch(journal: Journal, changes: readonly DiskChange[], unseen: readonly Target[] = []): void {
+  const left = JSON.stringify(unseen);
+  const isNoted = (journal.setting(batchSetting) ?? nothing) !== left;
   if (changes.length === 0 && !isNoted) return;
   journal.transaction(() => {
     if (changes.length > 0) journal.recordDisk(changes);
-    if (isNoted) journal.noteSetting(batchSetting, nothing);
+    if (isNoted) journal.noteSetting(batchSetting, left);
   });
 }
 
@@ -68,7 +73,7 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
   if (targets.length === 0) return;
   let isSeen = true;
   for (const paths of chunksOf(targets.flatMap((target) => pathsOf(journal, target)))) {
-    isSeen = (await lock.run(() => recordPaths(context, paths))) && isSeen;
+    isSeen = (await lock.run(() => recordPaths(context, paths))).length === 0 && isSeen;
   }
   // Paths that could not be observed, as while the folder is away, are left to the next start.
   if (isSeen) journal.noteSetting(batchSetting, nothing);
@@ -76,12 +81,49 @@ export async function recordInterruptedBatch(context: Context): Promise<void> {
 
 /**
  * Records what failed steps did all the same: the disk may fail after the rename. If others delete such an entry before a detection finds
- * it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see. Use it under the folder
- * lock.
+ * it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see.
+ *
+ * If the disk fails here too, a row may still name an entry that the agent has removed. Another member may put back that very content: the
+ * row would be taken for it, and what a user then makes at the free path would supersede it. So nothing is planned at such a path before
+ * it was examined. Use it under the folder lock.
  */
-export async function recordFailedSteps(context: Context, steps: readonly PlanStep[]): Promise<void> {
-  const paths = targetsOf(steps).flatMap((target) => pathsOf(context.journal, target));
-  for (const chunk of chunksOf(paths)) await recordPaths(context, chunk);
+export class FailedSteps {
+  readonly #context: Context;
+  readonly #unseen = new Set<string>();
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  /** True if it is unknown what the agent did at the path. */
+  isUnseen(path: string): boolean {
+    return this.#unseen.has(path);
+  }
+
+  /** Those that the next start must examine if the agent is killed. */
+  get noted(): readonly Target[] {
+    return [...this.#unseen].slice(-notedMax).map((path) => ({ path }));
+  }
+
+  /** Records what these steps did. */
+  async record(steps: readonly PlanStep[]): Promise<void> {
+    await this.examine(targetsOf(steps).flatMap((target) => pathsOf(this.#context.journal, target)));
+  }
+
+  /** Examines paths, and notes those that the disk does not show. */
+  async examine(paths: readonly string[]): Promise<void> {
+    const { journal, log } = this.#context;
+    for (const chunk of chunksOf(paths)) {
+      for (const path of chunk) this.#unseen.add(path);
+      try {
+        const unseen = new Set(await recordPaths(this.#context, chunk));
+        for (const path of chunk) if (!unseen.has(path)) this.#unseen.delete(path);
+      } catch (error) {
+        log.warn({ error: String(error) }, 'the results of failed steps cannot be examined; this is tried again');
+      }
+    }
+    recordBatch(journal, [], this.noted);
+  }
 }
 
 function* chunksOf(paths: readonly string[]): Iterable<readonly string[]> {
@@ -109,8 +151,8 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
   return paths;
 }
 
-/** Records the changes at `paths`. False if not all of them could be observed. */
-async function recordPaths(context: Context, paths: readonly string[]): Promise<boolean> {
+/** Records the changes at `paths`. Resolves with those that could not be observed. */
+async function recordPaths(context: Context, paths: readonly string[]): Promise<readonly string[]> {
   const { journal, folder } = context;
   const rows = paths.map((path) => journal.disk(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
@@ -125,7 +167,7 @@ async function recordPaths(context: Context, paths: readonly string[]): Promise<
     if (isEntry(observation)) changes.push(...changesFor(context, observation, row, isKept));
   }
   if (changes.length > 0) journal.recordDisk(changes);
-  return observations.every(({ state }) => state !== 'problem' && state !== 'changing');
+  return observations.filter(({ state }) => state === 'problem' || state === 'changing').map(({ path }) => path);
 }
 
 function unreadIf(row: DiskEntry | undefined): DiskEntry['fingerprint'] {

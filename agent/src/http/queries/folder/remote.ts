@@ -33,6 +33,6 @@ export async function settleNow({ context, localChanges }: Engine, paths: readon
   const giveUp = new Promise<void>((resolve) => context.clock.after(settleMsMax, resolve));
   for (const path of paths) localChanges.mark(path);
   const unsettled: string[] = [];
-  for (const path of paths) unsettled.push(...(await localChanges.settleAll(path, giveUp)));
+  for (const path of paths) unsettled.push(...(await localChanges.settleAll(path, giveUp)).unsettled);
   return unsettled;
 }
