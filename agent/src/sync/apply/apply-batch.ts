@@ -129,7 +129,8 @@ export class ApplyBatch {
     }
     const disk = this.#context.journal.disk(path);
     const isPending = disk === undefined || disk.damaged || dotKey(disk.dot) !== dotKey(head);
-    return isPending ? [{ path, heads, disk }] : [];
+    const isWanted = disk?.remote === true && this.#context.wanted.isWanted(path);
+    return isPending || isWanted ? [{ path, heads, disk }] : [];
   }
 
   /** The rows without those whose entry must not be replaced yet, because it may hold a very recent edit of a user. */
