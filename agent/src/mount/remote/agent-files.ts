@@ -6,7 +6,7 @@ import { socketAddress } from '../../os/socket-address.ts';
 import { MountError } from '../errno.ts';
 import type { Hold, RemoteEntry, RemoteFiles } from './remote-files.ts';
 
-/** A list is asked for again after this time, like the attributes that the kernel keeps. */
+/** What is in a list is believed for this time, like the attributes that the kernel keeps. */
 const listLastsMs = 1_000;
 /** Programs get an error from an agent that does not answer for so long. It answers for a content when that is here. */
 const answerMsMax = 9_000;
@@ -42,8 +42,8 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async list(directory: string): Promise<readonly RemoteEntry[]> {
-    const known = await this.#short(directory);
-    if (known !== undefined) return [...known.values()];
+    const short = await this.#askForList(directory);
+    if (short !== undefined) return [...short.values()];
     const all: RemoteEntry[] = [];
     let after: string | undefined;
     for (;;) {
@@ -55,10 +55,16 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async find(path: string): Promise<RemoteEntry | undefined> {
-    const name = nameOf(path);
-    const known = await this.#short(parentOf(path));
-    if (known !== undefined) return known.get(name);
-    return (await this.#page({ directory: parentOf(path), name })).files[0];
+    // That a name is not in a list says nothing: the agent may have dropped its file since.
+    return (await this.#knownList(parentOf(path)))?.get(nameOf(path)) ?? this.findNow(path);
+  }
+
+  async findNow(path: string): Promise<RemoteEntry | undefined> {
+    return (await this.#page({ directory: parentOf(path), name: nameOf(path) })).files[0];
+  }
+
+  changed(path: string): void {
+    this.#lists.delete(parentOf(path));
   }
 
   async hold(path: string): Promise<Hold> {
@@ -66,7 +72,7 @@ export class AgentFiles implements RemoteFiles {
       timeoutMs: 0,
       isOwn: true,
     });
-    this.#changed(path);
+    this.changed(path);
     // The agent keeps the file until this connection ends.
     answer.on('error', () => undefined).resume();
     return { release: () => void answer.destroy() };
@@ -95,14 +101,14 @@ export class AgentFiles implements RemoteFiles {
 
   async remove(path: string): Promise<void> {
     await this.#ask('DELETE', `/files/${encoded(path)}`, { headers: { 'if-match': '*' } }).then(buffer);
-    this.#changed(path);
+    this.changed(path);
   }
 
   async move(from: string, to: string): Promise<void> {
     const headers = { 'if-match': '*', destination: `${apiPrefix}/files/${encoded(to)}` };
     await this.#ask('MOVE', `/files/${encoded(from)}`, { headers }).then(buffer);
-    this.#changed(from);
-    this.#changed(to);
+    this.changed(from);
+    this.changed(to);
   }
 
   /** Ends all connections. */
@@ -121,17 +127,23 @@ export class AgentFiles implements RemoteFiles {
       .catch(() => undefined);
   }
 
-  /** The remote files of a directory by name, unless they are more than one page. Kept for a second. */
-  #short(directory: string): Promise<ReadonlyMap<string, RemoteEntry> | undefined> {
-    const nowMs = performance.now();
+  /** The list of a directory that was asked for within the last second, if there is one. */
+  #knownList(directory: string): CachedList['entries'] {
     const known = this.#lists.get(directory);
-    if (known !== undefined && nowMs < known.untilMs) return known.entries;
+    return known !== undefined && performance.now() < known.untilMs ? known.entries : Promise.resolve(undefined);
+  }
+
+  /** The remote files of a directory by name as they are now, unless they are more than one page. */
+  #askForList(directory: string): CachedList['entries'] {
     const entries = this.#page({ directory }).then(({ files, next }) =>
       next === null ? new Map(files.map((file) => [file.name, file])) : undefined,
     );
-    entries.catch(() => this.#lists.delete(directory));
     if (this.#lists.size >= listsMax) this.#lists.clear();
-    this.#lists.set(directory, { untilMs: nowMs + listLastsMs, entries });
+    const asked = { untilMs: performance.now() + listLastsMs, entries };
+    this.#lists.set(directory, asked);
+    entries.catch(() => {
+      if (this.#lists.get(directory) === asked) this.#lists.delete(directory);
+    });
     return entries;
   }
 
@@ -139,10 +151,6 @@ export class AgentFiles implements RemoteFiles {
   #explain(reason: string): void {
     if (reason !== this.#explained) this.#say(reason);
     this.#explained = reason;
-  }
-
-  #changed(path: string): void {
-    this.#lists.delete(parentOf(path));
   }
 
   async #page(query: Readonly<Record<string, string>>): Promise<RemotePage> {

@@ -19,15 +19,16 @@ export class RemoteAccess implements Access {
   }
 
   stat(path: string): Soon<EntryStat> {
-    return this.#orRemote(path, () => this.#local.stat(path), remoteStat);
+    return this.#orRemote({ path, find: () => this.#files.find(path) }, () => this.#local.stat(path), remoteStat);
   }
 
   async list(directory: string): Promise<readonly NamedEntry[]> {
-    // In this order, a file that is brought to the folder in between is in one of the two.
+    // In this order, a file that is dropped meanwhile is in one of the first two, and one that is brought to the folder in one of the last.
+    const before = await this.#local.list(directory);
     const remote = await this.#files.list(directory);
     const local = await this.#local.list(directory);
-    const names = new Set(local.map(({ name }) => name));
-    return [...local, ...remote.flatMap(({ name }) => (names.has(name) ? [] : [{ name, kind: 'file' as const }]))];
+    const files = remote.map(({ name }) => ({ name, kind: 'file' as const }));
+    return [...new Map([...files, ...before, ...local].map((entry) => [entry.name, entry])).values()];
   }
 
   linkText(path: string): string {
@@ -59,13 +60,16 @@ export class RemoteAccess implements Access {
     const files = target?.kind === 'file' ? [from, to] : [from];
     const isDirectory = (await this.stat(from)).kind === 'directory';
     await this.#whileHeld(files, () => this.#local.rename(from, to));
+    this.#files.changed(from);
+    this.#files.changed(to);
     // Before a program makes the old name again: the agent tells a rename by what is gone there.
     if (isDirectory) await this.#files.renamed(from, to);
   }
 
   async removeFile(path: string): Promise<void> {
-    if (await this.#isRemote(path)) await this.#files.remove(path);
-    else await this.#local.removeFile(path);
+    if (await this.#isRemote(path)) return this.#files.remove(path);
+    await this.#local.removeFile(path);
+    this.#files.changed(path);
   }
 
   async removeDirectory(path: string): Promise<void> {
@@ -80,7 +84,8 @@ export class RemoteAccess implements Access {
 
   open(path: string): Soon<OpenVersion> {
     return this.#orRemote<OpenVersion>(
-      path,
+      // Of a version that is not the present one no byte can be read.
+      { path, find: () => this.#files.findNow(path) },
       () => after(this.#local.open(path), (opened) => this.#noted(path, opened)),
       (entry) => new RemoteVersion(this.#files, path, entry),
     );
@@ -115,12 +120,16 @@ export class RemoteAccess implements Access {
   }
 
   /** What the folder has at a path or, if that is nothing, what other members have there. */
-  #orRemote<Result>(path: string, local: () => Soon<Result>, remote: (entry: RemoteEntry) => Result): Soon<Result> {
+  #orRemote<Result>(
+    { path, find }: { readonly path: string; readonly find: () => Promise<RemoteEntry | undefined> },
+    local: () => Soon<Result>,
+    remote: (entry: RemoteEntry) => Result,
+  ): Soon<Result> {
     try {
       return local();
     } catch (error) {
       if (!isAbsent(error) || nameOf(path) === '') throw error;
-      return this.#files.find(path).then((entry) => {
+      return find().then((entry) => {
         // One that was brought to the folder in between is there now.
         return entry === undefined ? local() : remote(entry);
       });
@@ -142,7 +151,7 @@ export class RemoteAccess implements Access {
       return false;
     } catch (error) {
       if (!isAbsent(error)) throw error;
-      return (await this.#files.find(path)) !== undefined;
+      return (await this.#files.findNow(path)) !== undefined;
     }
   }
 

@@ -15,10 +15,14 @@ export interface Hold {
 
 /** The files of a member that are not on its disk, through its agent. A method that fails throws an error with `code`, such as `EIO`. */
 export interface RemoteFiles {
-  /** Those directly in a directory, by name. */
+  /** Those directly in a directory, as they are now. */
   list(directory: string): Promise<readonly RemoteEntry[]>;
-  /** That at `path`, if there is one. */
+  /** That at `path`, if there is one. What it says of one may be a second old. */
   find(path: string): Promise<RemoteEntry | undefined>;
+  /** That at `path` as it is now, if there is one. */
+  findNow(path: string): Promise<RemoteEntry | undefined>;
+  /** The caller changed what is at `path` in the folder: what was said of it before is not true any more. */
+  changed(path: string): void;
   /** Brings the file at `path` to the disk, and keeps it there. */
   hold(path: string): Promise<Hold>;
   /** Bytes of the file at `path`, which must still have this version. */
