@@ -4,7 +4,7 @@ import { holdsAll } from '../../core/durability.ts';
 import { isSameTime } from '../../core/entry.ts';
 import type { Inode } from '../disk/inode.ts';
 import type { Ledger } from '../users/ledger.ts';
-import { type ValueKey, valueAt } from '../users/ledger.ts';
+import { type Value, type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
 import { valuesOn } from './values.ts';
 import type { World } from './world.ts';
@@ -159,7 +159,8 @@ export function checkKept(world: World): Problem {
   const onDisks = new Map(world.remaining.map((machine) => [machine, valuesOn(machine)]));
   const isElsewhere = (key: ValueKey, machine: Machine): boolean =>
     [...onDisks].some(([other, values]) => other !== machine && values.has(key));
-  const isInHistory = (key: ValueKey): boolean => world.ledger.mayBeInHistory(key) && kept.has(key as ContentId);
+  const isInHistory = (value: Value): boolean =>
+    kept.has(value.key as ContentId) && (world.ledger.mayBeInHistory(value.key) || world.wasReplacedUnseen(value));
   for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
@@ -182,8 +183,9 @@ export function checkKept(world: World): Problem {
       const content = machine.journal.heads(path)[0]?.content;
       if (content !== undefined && isElsewhere(content, machine)) there.add(content);
     }
-    for (const { key, name, path, writer } of owed) {
-      if (!there.has(key) && !waiting.has(key) && !isInHistory(key))
+    for (const value of owed) {
+      const { key, name, path, writer } = value;
+      if (!there.has(key) && !waiting.has(key) && !isInHistory(value))
         return `${name}, which ${writer} wrote at ${path}, is missing in the folder of ${machine.name}`;
     }
   }

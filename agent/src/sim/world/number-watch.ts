@@ -1,4 +1,6 @@
 import { type Applied, dotKey, type Operation, type OriginId, type VersionVector } from '@lockstep/shared';
+import { namedMarks } from '../../core/marks.ts';
+import { covers } from '../../core/version.ts';
 import type { Journal } from '../../sync/ports/journal.ts';
 import type { Machine } from './machine.ts';
 
@@ -8,13 +10,20 @@ interface LogView {
   readonly compared: WeakMap<LogView, Applied>;
 }
 
+/** An operation to which a machine gave a number. The marks are those of its log up to it, and before it. */
+interface Given {
+  readonly hlc: number;
+  readonly mark: string | undefined;
+  readonly markBefore: string | undefined;
+}
+
 /**
  * Checks the numbers of operations when machines are set back. No machine assigns a number again before it has received anything from
  * another member [FK2]. No member with another operation under a number counts as a holder [FK6].
  */
 export class NumberWatch {
-  /** The timestamp of each numbered operation, by its dot. */
-  readonly #given = new Map<string, number>();
+  /** The operations that had each number, by its dot: several after a set-back. */
+  readonly #given = new Map<string, Given[]>();
   readonly #logs = new Map<Journal, LogView>();
 
   /** The log of a machine has changed. */
@@ -27,9 +36,12 @@ export class NumberWatch {
     for (const operation of operations) {
       if (operation.origin !== journal.origin) continue;
       const key = dotKey(operation);
-      const before = this.#given.get(key);
-      this.#given.set(key, operation.hlc);
-      if (before === undefined || before === operation.hlc) continue;
+      const given = this.#given.get(key) ?? [];
+      this.#given.set(key, given);
+      const before = given.at(-1);
+      const { origin, seq, hlc } = operation;
+      given.push({ hlc, mark: journal.mark(origin, seq), markBefore: journal.mark(origin, seq - 1) });
+      if (before === undefined || before.hlc === hlc) continue;
       const hasOthers = journal.members().some((member) => member.id !== id && member.standing === 'joined');
       // The others that it heard may not have known the number either, and have confirmed it.
       const hasHeard = engine?.peers.all().some(({ lastHeardMs }) => lastHeardMs !== undefined) ?? false;
@@ -37,6 +49,23 @@ export class NumberWatch {
         return `${name} assigned number ${key} again, and had received nothing since it started`;
     }
     return undefined;
+  }
+
+  /**
+   * True if `newer` supersedes `operation` by its number alone: its author had another operation there, of a branch that is undone. It names
+   * a later number, at which the fork was found, and `seal` lies between both. Without the branch nobody can tell where it began.
+   */
+  supersedesUnseen(newer: Operation, { origin, seq, hlc }: Operation, seal: number | undefined): boolean {
+    if (newer.origin === origin || !covers(newer.version, { origin, seq })) return false;
+    const named = namedMarks(newer).find((dot) => dot.origin === origin);
+    if (named === undefined || seal === undefined || seq > seal || named.seq <= seal) return false;
+    const mark = this.#given.get(dotKey({ origin, seq }))?.find((given) => given.hlc === hlc)?.mark;
+    let markThere: string | undefined = named.mark;
+    for (let number = named.seq; number > seq; number--) {
+      const there = this.#given.get(dotKey({ origin, seq: number }))?.find((given) => given.mark === markThere);
+      markThere = there?.markBefore;
+    }
+    return mark !== undefined && markThere !== undefined && markThere !== mark;
   }
 
   /** Compares the operations that each machine counts as held by another with those of that one. */

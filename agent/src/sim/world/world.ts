@@ -9,7 +9,7 @@ import type { Content } from '../disk/content.ts';
 import type { Inode } from '../disk/inode.ts';
 import { freezeMessage, Medium } from '../network/sim-network.ts';
 import { Agenda } from '../users/agenda.ts';
-import { Ledger, valueAt } from '../users/ledger.ts';
+import { Ledger, type Value, valueAt } from '../users/ledger.ts';
 import { Meddler } from '../users/meddler.ts';
 import { User } from '../users/user.ts';
 import { UserShell } from '../users/user-shell.ts';
@@ -27,6 +27,9 @@ const countedEveryMs = 25;
 
 /** The probability of a change by a user before a system call of an agent, while any are left. */
 const meddleChance = 0.01;
+
+/** More operations than a run makes at one path. */
+const logMax = 10_000;
 
 /** Calls that change the log of a journal. */
 const callsOnLog: ReadonlySet<string> = new Set(['append', 'seal', 'renewOrigin']);
@@ -115,6 +118,19 @@ export class World implements Surroundings {
   /** A machine, a journal or unsynced data was lost: operations may have content that no machine has. */
   get mayLackContent(): boolean {
     return this.machines.some(({ isDestroyed, hasLostJournal, boots }) => isDestroyed || hasLostJournal || boots > 0);
+  }
+
+  /** True for a value that another member replaced by its number alone, which it knew from an undone branch: GUARANTEES says when. */
+  wasReplacedUnseen({ key, path }: Value): boolean {
+    return this.remaining.some(({ journal }) => {
+      const log = journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logMax }).map((row) => row.operation);
+      const ofValue = log.filter(({ content, target }) => key === (target === undefined ? content : `link:${target}`));
+      const seals = journal.seals();
+      return ofValue.some((operation) => {
+        const seal = seals[operation.origin];
+        return log.some((newer) => this.#numbers.supersedesUnseen(newer, operation, seal));
+      });
+    });
   }
 
   /** Releases values that no machine has any more. */
