@@ -238,7 +238,8 @@ export class Engine {
     await this.mounts.check();
     await this.localChanges.start();
     if (!lifecycle.enter('applying')) return;
-    this.applyLoop.poke();
+    // What was in the way of an operation while it was pulled has been examined by now.
+    this.applyLoop.unblock();
     this.#resolver.poke();
     this.retention.start();
     this.writeBack.poke();

@@ -47,12 +47,17 @@ export class LocalChanges {
   readonly #awaited = new PathWaits();
   /** The paths that the start waits for, except those with a problem: one unreadable file must not keep a member from becoming active. */
   #startWaitsFor: AwaitedPaths | undefined;
+  /** Paths that were marked before the start. Undefined from then on. */
+  #early: Set<string> | undefined;
   #wake: Timer | undefined;
   #stopped = false;
 
   constructor(context: Context, operationWriter: OperationWriter, scanIntervalMs = rescanIntervalMs) {
     this.#context = context;
     this.#operationWriter = operationWriter;
+    // The journal may lack operations that are still to be pulled, this member's own among them after a set-back. Compared with a part of
+    // them, an entry that the user put back looks like the version that they deleted [LC34]. To an empty journal each entry is new.
+    if (context.journal.counts().operations > 0) this.#early = new Set();
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
       scanned: () => context.facts.scanned.publish(),
@@ -76,9 +81,10 @@ export class LocalChanges {
     context.facts.revealed.on(() => this.scan('', true));
   }
 
-  /** Watches and scans the whole folder. Resolves when the first scan is done and the paths that it marked have been examined. */
+  /** Begins to examine paths. Watches and scans the whole folder. Resolves when the first scan is done and the paths that it marked have been examined. */
   async start(): Promise<void> {
     await this.#context.folder.watch((hints) => this.#hinted(hints));
+    this.#releaseEarly();
     this.#barrier.open();
     this.#startWaitsFor = (await this.#scanAll('')).awaited;
     await this.#startWaitsFor.empty;
@@ -106,11 +112,23 @@ export class LocalChanges {
   /** The entry at `path` may have changed. */
   mark(path: string): void {
     if (this.#stopped || path === '' || path === stateDirectoryName || isBelow(path, stateDirectoryName)) return;
+    if (this.#early !== undefined) {
+      this.#early.add(path);
+      // They would not fit into memory.
+      if (this.#early.size >= dirtyPathsMax) this.#releaseEarly();
+      return;
+    }
     if (this.#settle.size >= dirtyPathsMax) {
       this.#forgetMarks();
     }
     this.#settle.mark(path, this.#context.clock.monotonicMs());
     this.#schedule();
+  }
+
+  #releaseEarly(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const path of early) this.mark(path);
   }
 
   /** Drops all marks, because they are too many for memory: a scan of the folder finds them again, a directory at a time. */
@@ -142,12 +160,13 @@ export class LocalChanges {
 
   /** True while the path waits for a detection or is read. */
   isOpen(path: string): boolean {
-    return this.#settle.has(path) || this.#largeFiles.has(path);
+    return this.#settle.has(path) || this.#largeFiles.has(path) || this.#early?.has(path) === true;
   }
 
   /** Number of paths that changed, or may have changed, and are not journaled yet. */
   get unsettled(): number {
-    return this.#settle.size + this.#largeFiles.size + [...this.#detections.values()].flat().length;
+    const open = this.#settle.size + this.#largeFiles.size + (this.#early?.size ?? 0);
+    return open + [...this.#detections.values()].flat().length;
   }
 
   /**
@@ -197,7 +216,7 @@ export class LocalChanges {
     const open = new Map<string, number>();
     for (const path of this.#largeFiles.paths()) open.set(path, this.#detectionsBegun + 1);
     for (const [detection, paths] of this.#detections) for (const { path } of paths) open.set(path, detection);
-    for (const path of this.#settle.paths()) open.set(path, this.#detectionsBegun + 1);
+    for (const path of [...this.#settle.paths(), ...(this.#early ?? [])]) open.set(path, this.#detectionsBegun + 1);
     return open;
   }
 
