@@ -49,4 +49,29 @@ describe('greedy dual size [OD6]', () => {
     cache.keepOnly((path) => path !== 'gone');
     expect(cache.credit('gone')).toBe(0);
   });
+
+  it('[OD17] drops a prefetched file before all others, until it is used', () => {
+    const cache = new GreedyDualSize();
+    cache.used('used', { costMs: 1, size: 1_000_000 });
+    cache.prefetched('prefetched');
+    expect(dropOrder(cache, ['used', 'unknown', 'prefetched'])).toEqual(['prefetched', 'unknown', 'used']);
+    cache.prefetched('prefetched');
+    cache.used('prefetched', { costMs: 10, size: 1 });
+    expect(cache.credit('prefetched')).toBeGreaterThan(1);
+  });
+
+  it('[OD18] goes on with what an earlier run knew', () => {
+    const before = new GreedyDualSize();
+    before.used('old', { costMs: 10, size: 10 });
+    before.used('dropped', { costMs: 20, size: 1 });
+    before.dropped('dropped');
+    before.used('new', { costMs: 10, size: 10 });
+    const after = new GreedyDualSize();
+    for (const path of ['old', 'new']) {
+      after.restore(path, { credit: before.credit(path), inflation: path === 'new' ? before.inflation : 0 });
+    }
+    after.used('newest', { costMs: 10, size: 10 });
+    expect(after.credit('newest')).toBe(before.credit('new'));
+    expect(dropOrder(after, ['new', 'old', 'unknown'])).toEqual(['unknown', 'old', 'new']);
+  });
 });
