@@ -38,8 +38,9 @@ export const PROTOCOL_VERSION_MIN = 11;
  * v9 (0.1): totals of what is in place on the disk, and of the bytes that are missing there.
  * v10 (0.1): `marks` of operations, and those that another operation than the one here has, or an unknown one.
  * v11 (0.1): a mark of rows of disk: files whose content is on other members only.
+ * v12 (0.1): the last uses of files on a member that fetches contents on demand.
  */
-export const JOURNAL_VERSION = 11;
+export const JOURNAL_VERSION = 12;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

@@ -11,6 +11,16 @@ export function besideContract(open: () => Journal): void {
     return () => journal.close();
   });
 
+  describe('uses', () => {
+    test('[OD18] come back in their order, each file with its last one', () => {
+      const use = (path: string, number: number) => ({ path, number, credit: number / 3, inflation: 0.25 });
+      expect(journal.uses()).toEqual([]);
+      journal.noteUses([use('a', 1), use('b', 2), use('c', 3)], []);
+      journal.noteUses([use('a', 4)], ['b', 'never there']);
+      expect(journal.uses()).toEqual([use('c', 3), use('a', 4)]);
+    });
+  });
+
   describe('transactions', () => {
     const fill = () => {
       journal.append([mkdir(ant, 1, 'd'), put(ant, 2, 'd/x'), put(bee, 1, 'd/x', { hlc: 1 })]);

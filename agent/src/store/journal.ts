@@ -25,6 +25,7 @@ import { PollReader } from './poll-reader.ts';
 import { SettingStore } from './settings.ts';
 import { TotalsStore } from './totals.ts';
 import { TreeReader } from './tree.ts';
+import { UseStore } from './uses.ts';
 import { Verifier } from './verify.ts';
 
 export interface JournalOptions {
@@ -100,6 +101,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
   const applied = new AppliedReader(database, { log, origins, totals });
   const acks = new AckStore(database);
   const events = new EventStore(database);
+  const uses = new UseStore(database);
   const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
   const seals = new SealStore(database);
   const markOf = (of: OriginId, seq: number) => log.link(of, seq)?.toString('hex', 0, markBytes);
@@ -230,6 +232,9 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
     setting: (name) => settings.get(name),
     setSetting: (name, value) => settings.set(name, value),
     noteSetting: (name, value) => database.relaxedTransaction(() => settings.set(name, value)),
+    uses: () => uses.all(),
+    // What a power cut takes of it, the cache misses only.
+    noteUses: (used, forgotten) => database.relaxedTransaction(() => uses.write(used, forgotten)),
     verifyHeads(repair) {
       reader.forgetMembers();
       rows.forget();

@@ -21,7 +21,7 @@ export const diskTotals = `coalesce(sum(mode & 61440 = 32768), 0) AS disk_files,
 /**
  * Entry n migrates a journal from schema version n to n + 1. Append only: a journal may have any of these versions.
  *
- * All tables but `ops`, `blocks`, `origins`, `disk`, `acks`, `events` and `settings` are derived from these.
+ * All tables but `ops`, `blocks`, `origins`, `disk`, `acks`, `events`, `settings` and `uses` are derived from these.
  */
 const migrations: readonly string[] = [
   `
@@ -176,6 +176,11 @@ const migrations: readonly string[] = [
   -- 1 for a live file that is not on this disk, because its content is fetched on demand; else NULL.
   ALTER TABLE disk ADD COLUMN remote INTEGER;
   CREATE INDEX disk_remote ON disk (path) WHERE remote IS NOT NULL;
+  `,
+  `
+  -- The files that were used last on a member that fetches contents on demand, in the order of \`number\`. \`credit\`: what the file is worth to
+  -- the cache; \`inflation\`: the highest credit at which a file was dropped until then.
+  CREATE TABLE uses (path TEXT PRIMARY KEY, number INTEGER NOT NULL, credit REAL NOT NULL, inflation REAL NOT NULL) WITHOUT ROWID;
   `,
 ];
 

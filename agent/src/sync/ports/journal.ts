@@ -52,6 +52,16 @@ export interface UnsyncedRows {
   readonly hasEarlier: boolean;
 }
 
+/** The last use of a file on a member that fetches contents on demand. */
+export interface StoredUse {
+  readonly path: string;
+  /** Grows with each use. */
+  readonly number: number;
+  /** What the file is worth to the cache, and the highest credit at which a file was dropped until then. */
+  readonly credit: number;
+  readonly inflation: number;
+}
+
 export interface JournalCounts {
   /** Live files and directories among the visible heads, and the files' bytes. */
   readonly files: number;
@@ -199,6 +209,11 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   setSetting(name: string, value: string): void;
   /** As `setSetting`, but without waiting for the disk: survives a crash of the agent, but not always a power cut. */
   noteSetting(name: string, value: string): void;
+
+  /** The files that were used last, the oldest use first. */
+  uses(): readonly StoredUse[];
+  /** Stores the last uses of files, and forgets those of others, without waiting for the disk. */
+  noteUses(used: readonly StoredUse[], forgotten: readonly string[]): void;
 
   /** Replays the log from the beginning and returns the paths whose heads differ from the stored ones. `repair`: replaces these heads. */
   verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
