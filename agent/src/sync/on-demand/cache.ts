@@ -21,7 +21,7 @@ const bytesPerMs = 12_500;
 const rowsAtOnce = 1_000;
 /** How long a reader waits for files that may be dropped in a moment, and how many of them are examined at a time. */
 const uncertainMsMax = 15_000;
-const uncertainRetryMs = 50;
+const uncertainRetryMs = { min: 50, max: 500 };
 const examinedMax = 256;
 const retry = { minMs: 1_000, maxMs: 60_000 };
 
@@ -29,6 +29,9 @@ const retry = { minMs: 1_000, maxMs: 60_000 };
 export interface Reserved {
   end(): void;
 }
+
+/** Whether there is room. `later`: there may be once a file has come or was examined, or another member has it durably. */
+type Outcome = 'room' | 'later' | 'never';
 
 /** A file that may be dropped. */
 interface Candidate {
@@ -46,8 +49,6 @@ export class Cache {
   readonly #reserved = new Map<object, number>();
   /** Files that were dropped in this run of the agent. */
   droppedFiles = 0;
-  /** Files that the last attempt could not drop for the moment. */
-  #uncertain = 0;
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
   /** While others do not have what is beyond the room, they are asked less and less often. */
@@ -90,8 +91,8 @@ export class Cache {
     if (this.usedBytes <= this.bytesMax || nowMs < this.#againAtMs) return;
     this.#attempts++;
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
-    const done = this.#makeRoom(0).then((isRoom) => {
-      if (isRoom) this.#attempts = 0;
+    const done = this.#makeRoom(0).then((outcome) => {
+      if (outcome === 'room') this.#attempts = 0;
     });
     done.catch((error: unknown) => {
       this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
@@ -133,35 +134,37 @@ export class Cache {
   async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
     const { clock, facts } = this.#context;
     let untilMs = clock.monotonicMs() + uncertainMsMax;
-    for (;;) {
-      this.#uncertain = 0;
-      if (await this.#makeRoom(bytes, key)) return true;
+    for (let retryMs = uncertainRetryMs.min; ; retryMs = Math.min(2 * retryMs, uncertainRetryMs.max)) {
+      const outcome = await this.#makeRoom(bytes, key);
+      if (outcome === 'room') return true;
       // A fetch ends in any case, and its file can be dropped then.
       if (this.#reserved.size > 0) untilMs = clock.monotonicMs() + uncertainMsMax;
-      const isHopeless = this.#uncertain === 0 && this.#reserved.size === 0;
-      if (isHopeless || bytes > this.bytesMax || clock.monotonicMs() >= untilMs) return false;
+      if (outcome === 'never' || clock.monotonicMs() >= untilMs) return false;
       facts.syncWanted.publish();
-      await new Promise<void>((resolve) => clock.after(uncertainRetryMs, resolve));
+      await new Promise<void>((resolve) => clock.after(retryMs, resolve));
     }
   }
 
-  /** True once `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts what is used. */
-  #makeRoom(bytes: number, key?: object): Promise<boolean> {
+  /** Drops files until `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts what is used. */
+  #makeRoom(bytes: number, key?: object): Promise<Outcome> {
     const made = this.#making.then(async () => {
-      const isRoom = await this.#dropFor(bytes);
-      if (isRoom && key !== undefined) this.#reserved.set(key, bytes);
-      return isRoom;
+      const outcome = await this.#dropFor(bytes);
+      if (outcome === 'room' && key !== undefined) this.#reserved.set(key, bytes);
+      return outcome;
     });
     this.#making = made.catch(() => undefined);
     return made;
   }
 
-  async #dropFor(bytes: number): Promise<boolean> {
+  async #dropFor(bytes: number): Promise<Outcome> {
     const isRoom = (): boolean => this.usedBytes + bytes <= this.bytesMax;
-    if (isRoom()) return true;
-    if (bytes > this.bytesMax) return false;
+    if (isRoom()) return 'room';
+    if (bytes > this.bytesMax) return 'never';
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
-    const candidates = this.#candidates();
+    // A fetch that ends during the attempt is no candidate of it.
+    const isComing = this.#reserved.size > 0;
+    const { candidates, uncertain } = this.#candidates();
+    let waiting = uncertain;
     while (candidates.length > 0 && this.usedBytes > lowBytes) {
       let left = this.usedBytes - lowBytes;
       const batch: Candidate[] = [];
@@ -171,22 +174,27 @@ export class Cache {
         batch.push(next);
         left -= next.size;
       }
-      await this.#drop(batch);
+      waiting += await this.#drop(batch);
     }
-    return isRoom();
+    if (isRoom()) return 'room';
+    return isComing || waiting > 0 || this.#reserved.size > 0 ? 'later' : 'never';
   }
 
-  /** The files that may be dropped, the one with the least credit first. */
-  #candidates(): Candidate[] {
+  /** The files that may be dropped, the one with the least credit first, and the number of those that may be in a moment. */
+  #candidates(): { readonly candidates: Candidate[]; readonly uncertain: number } {
     const { journal, self } = this.#context;
     const found: Candidate[] = [];
+    let uncertain = 0;
     let after: string | undefined;
     for (;;) {
       const rows = journal.diskBelow('', after, rowsAtOnce);
       for (const row of rows) {
         const { content, fingerprint } = row;
         if (content === undefined || fingerprint === undefined) continue;
-        this.#noteUncertain(row);
+        if (this.#isUncertain(row)) {
+          uncertain++;
+          if (row.racy && uncertain <= examinedMax) this.#context.facts.doubted.publish(row.path);
+        }
         if (!this.#mayDrop(row)) continue;
         const isOwn = memberOf(row.dot.origin) === self.id;
         found.push({ row: { ...row, content }, size: fingerprint.size, isOwn });
@@ -196,15 +204,15 @@ export class Cache {
     }
     const credits = new Map(found.map(({ row: { path } }) => [path, this.#policy.credit(path)]));
     this.#policy.keepOnly((path) => credits.has(path));
-    return found.sort((a, b) => (credits.get(a.row.path) ?? 0) - (credits.get(b.row.path) ?? 0));
+    const candidates = found.sort((a, b) => (credits.get(a.row.path) ?? 0) - (credits.get(b.row.path) ?? 0));
+    return { candidates, uncertain };
   }
 
-  /** Has a file examined that may have changed in the moment in which it was written: until then it is not dropped. */
-  #noteUncertain({ path, racy, unsynced, unconfirmed, fingerprint }: DiskEntry): void {
-    const { wanted, facts } = this.#context;
-    if (wanted.mustStay(path) || (fingerprint?.size ?? 0) === 0) return;
-    if (racy || unsynced || unconfirmed || wanted.isDemanded(path)) this.#uncertain++;
-    if (racy && this.#uncertain <= examinedMax) facts.doubted.publish(path);
+  /** True for a file that may have changed in the moment in which it was written, or is being read: until that is over it is not dropped. */
+  #isUncertain({ path, racy, unsynced, unconfirmed, fingerprint }: DiskEntry): boolean {
+    const { wanted } = this.#context;
+    if (wanted.mustStay(path) || (fingerprint?.size ?? 0) === 0) return false;
+    return Boolean(racy || unsynced || unconfirmed) || wanted.isDemanded(path);
   }
 
   /** True for a file that is not needed here, whose bytes are known and durable. */
@@ -216,8 +224,8 @@ export class Cache {
     return head !== undefined && siblings.length === 0 && isLive(head) && dotKey(head) === dotKey(dot);
   }
 
-  /** Drops those of these files that enough other members have. */
-  async #drop(batch: readonly Candidate[]): Promise<void> {
+  /** Drops those of these files that enough other members have. Resolves with the number of the rest, if a member is up that may have it soon. */
+  async #drop(batch: readonly Candidate[]): Promise<number> {
     const { wanted, lock } = this.#context;
     // From now on this member tells the others that it lacks them: of two that drop the same file, at most one is told that the other has it.
     for (const { row } of batch) wanted.dropping.add(row.path);
@@ -227,6 +235,7 @@ export class Cache {
       const others = this.#peers.all().filter(({ state }) => state !== 'left');
       const enough = batch.filter(({ row, isOwn }) => this.#isEnough(keepers.get(row.path) ?? [], { others, isOwn }));
       if (enough.length > 0) await lock.run(() => this.#remove(enough.map(({ row }) => row)));
+      return this.#peers.ready().length > 0 ? batch.length - enough.length : 0;
     } finally {
       for (const { row } of batch) wanted.dropping.delete(row.path);
     }
