@@ -258,7 +258,16 @@ export class BlockExchange {
     }
     // The queue grows during the loop: it requests one block of each content in turn, so that neither a large content nor many small
     // ones delay the others.
-    for (const fetch of queue) if (fetch.failure === undefined && this.#askNext(fetch)) queue.push(fetch);
+    for (const fetch of queue) {
+      if (fetch.failure === undefined && !this.#isHeldBack(fetch) && this.#askNext(fetch)) queue.push(fetch);
+    }
+  }
+
+  /** True for what is only prefetched while a reader waits for another content, or one of its blocks is on its way: it delays no reader. */
+  #isHeldBack(fetch: Fetch): boolean {
+    const { wanted } = this.#context;
+    if (!fetch.waiting.every(({ operation }) => wanted.isPrefetched(operation.path))) return false;
+    return wanted.waitingReaders > 0 || this.#requests.pending(fetch).length > 0;
   }
 
   /** Requests the next block of the content, if there is one and a source has less than the limit of open requests. */

@@ -9,6 +9,10 @@ export class WantedFiles {
   readonly #isOnDemand: boolean;
   /** How many readers wait for each file. */
   readonly #demanded = new Map<string, number>();
+  /** Files that are fetched although no reader asked for them. */
+  readonly #prefetched = new Set<string>();
+  /** Readers that wait for the fetch of a file now. Nothing is prefetched meanwhile. */
+  waitingReaders = 0;
   /** Files that this member is about to drop: other members must not count on them. */
   readonly dropping = new Set<string>();
   #pins: readonly string[];
@@ -30,7 +34,7 @@ export class WantedFiles {
 
   /** True for a file that is to be on this disk. */
   isWanted(path: string): boolean {
-    return !this.#isOnDemand || this.#demanded.has(path) || this.mustStay(path);
+    return !this.#isOnDemand || this.isDemanded(path) || this.mustStay(path);
   }
 
   /** True for a file that a person pinned, or that this member needs itself. */
@@ -38,9 +42,20 @@ export class WantedFiles {
     return holdsIgnoreRules(path) || this.#pins.some((pin) => pin === '' || pin === path || isBelow(path, pin));
   }
 
-  /** True while a reader waits for the file. */
+  /** True while the file is fetched, or must stay for a reader. */
   isDemanded(path: string): boolean {
-    return this.#demanded.has(path);
+    return this.#demanded.has(path) || this.#prefetched.has(path);
+  }
+
+  /** True while the file is only prefetched: no reader asked for it. */
+  isPrefetched(path: string): boolean {
+    return this.#prefetched.has(path) && !this.#demanded.has(path);
+  }
+
+  /** The file is prefetched. Call the result when that has ended. */
+  prefetch(path: string): () => void {
+    this.#prefetched.add(path);
+    return () => void this.#prefetched.delete(path);
   }
 
   /** A reader waits for the file. Call the result when it does no more. */
