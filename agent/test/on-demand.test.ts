@@ -9,9 +9,10 @@ import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const mebibyte = 1_048_576;
 
-/** Adds a member that fetches contents on demand. */
+/** Adds a member that fetches contents on demand, and only those that are read. */
 function addOnDemand(cluster: Cluster, name: string, cache = '100 MiB'): Promise<Member> {
-  return cluster.add(name, { start: { env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: cache } } });
+  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: cache, LOCKSTEP_PREFETCH: 'false' };
+  return cluster.add(name, { start: { env } });
 }
 
 /** The names in the folder of a member. */

@@ -111,6 +111,13 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     takesEffect: 'now',
     effect: 'With less space the contents that were not used for long leave this member, if other members have them.',
   },
+  prefetch: {
+    title: 'Fetch files before they are read',
+    group: 'member',
+    takesEffect: 'now',
+    effect:
+      'With content on demand: true also fetches the files that are probably read next, while no reader waits. false fetches only what is read.',
+  },
   compression: {
     title: 'Compression of contents',
     group: 'limits',

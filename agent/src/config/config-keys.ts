@@ -24,6 +24,8 @@ function define<Field extends keyof Config>(
   };
 }
 
+const trueOrFalse = z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]);
+
 /** The keys in the order in which `config.toml` and `lockstep config` show them. */
 export const configKeys: readonly ConfigKey[] = [
   define({
@@ -137,7 +139,7 @@ export const configKeys: readonly ConfigKey[] = [
       'They still count it: what it alone has is not on them, and a wait for all members waits for it.',
     ],
     allowed: 'true or false',
-    schema: z.union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')]),
+    schema: trueOrFalse,
     defaultText: 'false',
   }),
   define({
@@ -166,6 +168,21 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'a part of the disk, such as "50 %", or a size, such as "20G" or "20 GiB" (units B, KiB, MiB, GiB, TiB)',
     schema: custom(parseDiskRoom),
     defaultText: formatDiskRoom({ share: cacheDiskShareMax }),
+  }),
+  define({
+    field: 'prefetch',
+    key: 'prefetch',
+    placeholder: 'BOOLEAN',
+    list: false,
+    isSwitch: true,
+    choices: ['true', 'false'],
+    comment: [
+      'With content = "on-demand": also fetch what is probably read next, into free room of the cache and while no reader waits: small files',
+      'of the same directory, those that were read together with a file before, and what was used last, after the cache was lost.',
+    ],
+    allowed: 'true or false',
+    schema: trueOrFalse,
+    defaultText: 'true',
   }),
   define({
     field: 'allowControl',

@@ -127,6 +127,20 @@ test('a member without a connection has no round trip, and this member is no pee
   expect(lines.filter((line) => line.includes('peer="ant"'))).toEqual([]);
 });
 
+test('[OD17] what a member on demand prefetched is counted, and others have no such series', async () => {
+  const plain = await scrape();
+  expect(plain.lines.filter((line) => line.startsWith('lockstep_cache'))).toEqual([]);
+  const counts = { usedBytes: 1, bytesMax: 2, files: 3, remoteFiles: 4, fetchedBytes: 5, droppedFiles: 6 };
+  const prefetched = { prefetchedFiles: 30, prefetchedBytes: 4_000, prefetchHits: 12 };
+  const cache = { ...counts, ...prefetched, hits: 20, misses: 7, pins: [] };
+  const { values } = await scrape(createMetrics(() => ({ status: { ...status, cache }, snapshot })));
+  expect(values.get('lockstep_cache_hits_total')).toBe('20');
+  expect(values.get('lockstep_cache_misses_total')).toBe('7');
+  expect(values.get('lockstep_cache_prefetched_files_total')).toBe('30');
+  expect(values.get('lockstep_cache_prefetched_bytes_total')).toBe('4000');
+  expect(values.get('lockstep_cache_prefetch_hits_total')).toBe('12');
+});
+
 test('[API3] no path is ever a label', async () => {
   const { lines } = await scrape();
   expect(lines.filter((line) => line.includes('secret') || line.includes('/home'))).toEqual([]);

@@ -181,6 +181,39 @@ const snapshotCounters: readonly {
   },
 ];
 
+/** Of a member that fetches contents on demand; absent for others. */
+const cacheCounters: readonly {
+  readonly name: string;
+  readonly help: string;
+  readonly read: (cache: NonNullable<Status['cache']>) => number;
+}[] = [
+  {
+    name: 'lockstep_cache_hits_total',
+    help: 'Reads of files that were here since the agent started.',
+    read: (cache) => cache.hits,
+  },
+  {
+    name: 'lockstep_cache_misses_total',
+    help: 'Reads of files that had to be fetched since the agent started.',
+    read: (cache) => cache.misses,
+  },
+  {
+    name: 'lockstep_cache_prefetched_files_total',
+    help: 'Files that were fetched before they were read since the agent started.',
+    read: (cache) => cache.prefetchedFiles,
+  },
+  {
+    name: 'lockstep_cache_prefetched_bytes_total',
+    help: 'Bytes of the files that were fetched before they were read since the agent started.',
+    read: (cache) => cache.prefetchedBytes,
+  },
+  {
+    name: 'lockstep_cache_prefetch_hits_total',
+    help: 'First reads of files that were fetched before they were read since the agent started.',
+    read: (cache) => cache.prefetchHits,
+  },
+];
+
 /**
  * The registry behind `/metrics`. It counts nothing itself: every scrape reads the current values of the agent. So a member that left or a
  * problem that ended leaves no stale series. Labels are member names and fixed words, never a path.
@@ -203,6 +236,14 @@ export function createMetrics(read: () => { readonly status: Status; readonly sn
     updates.push((_status, snapshot) => {
       counter.reset();
       counter.inc(read(snapshot));
+    });
+  }
+  for (const { name, help, read } of cacheCounters) {
+    const counter = new Counter({ name, help, registers });
+    updates.push(({ cache }) => {
+      counter.reset();
+      if (cache === undefined) counter.remove();
+      else counter.inc(read(cache));
     });
   }
   for (const { name, help, read } of peerGauges) {

@@ -28,6 +28,8 @@ import { Reports } from './members/reports.ts';
 import { Cache, type CacheSize } from './on-demand/cache.ts';
 import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
 import { PinFiller } from './on-demand/pins.ts';
+import { Prefetcher } from './on-demand/prefetcher.ts';
+import { UseRecord } from './on-demand/use-record.ts';
 import type { Boot, Clock } from './ports/clock.ts';
 import type { Folder } from './ports/folder.ts';
 import type { Journal } from './ports/journal.ts';
@@ -62,6 +64,8 @@ export interface EngineSettings {
   readonly scrubIntervalMs: number;
   /** The room for the contents of a member that fetches on demand. */
   readonly cacheSize: CacheSize;
+  /** Such a member fetches files also before they are read. */
+  readonly prefetch: boolean;
   /** The limits for blocks to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
   readonly receiveLimit: readonly RateRule[];
@@ -123,6 +127,8 @@ export class Engine {
   readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
   readonly #pinFiller: PinFiller;
+  readonly #useRecord: UseRecord | undefined;
+  readonly #prefetcher: Prefetcher | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -199,8 +205,14 @@ export class Engine {
       cache: this.cache,
       reasonOf: (path) => this.applyLoop.reason(path),
     });
-    this.#pinFiller = new PinFiller(context, (path) => this.onDemand.fetch(path));
-    if (context.self.onDemand) context.facts.second.on(() => this.cache.measured(this.health.folder.totalBytes));
+    this.#pinFiller = new PinFiller(context, (path) => this.onDemand.bring(path));
+    if (context.self.onDemand) {
+      const { cache, onDemand: files } = this;
+      context.facts.second.on(() => cache.measured(this.health.folder.totalBytes));
+      this.#useRecord = new UseRecord(context, { files, cache });
+      this.#prefetcher = new Prefetcher(context, { files, cache, uses: this.#useRecord });
+      this.#prefetcher.enable(options.prefetch ?? true);
+    }
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
     this.pause = new Pause(context, this);
@@ -248,6 +260,7 @@ export class Engine {
     await untilLevel(context, this.transfers);
     if (!lifecycle.enter('active')) return;
     this.#scrub.start();
+    this.#prefetcher?.refill();
     this.events.add('active', { name: context.self.name, operations: context.journal.counts().operations });
     await this.#heartbeat.send();
   }
@@ -267,6 +280,8 @@ export class Engine {
     this.#resolver.stop();
     this.retention.stop();
     this.#pinFiller.stop();
+    this.#prefetcher?.stop();
+    this.#useRecord?.store();
     this.#scrub.stop();
     this.confirmer.stop();
     this.changePoll.stop();
@@ -292,6 +307,7 @@ export class Engine {
     rescanIntervalMs: scansMs,
     scrubIntervalMs: scrubsMs,
     cacheSize,
+    prefetch,
     sendLimit,
     receiveLimit,
   }: EngineSettings): void {
@@ -300,6 +316,7 @@ export class Engine {
     receive.limit(receiveLimit);
     this.retention.limit({ size: historySize, ageMsMax });
     this.cache.limit(cacheSize);
+    this.#prefetcher?.enable(prefetch);
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);
   }

@@ -25,6 +25,9 @@ const cacheReportSchema = z.object({
   misses: countSchema.describe('Reads of files that had to be fetched.'),
   fetchedBytes: countSchema.describe('Bytes of the files that were fetched.'),
   droppedFiles: countSchema.describe('Files that were dropped to make room.'),
+  prefetchedFiles: countSchema.describe('Files that were fetched before a reader asked for them.'),
+  prefetchedBytes: countSchema.describe('Bytes of these files; fetchedBytes counts them too.'),
+  prefetchHits: countSchema.describe('Reads that were the first of a prefetched file; hits counts them too.'),
   pins: list(z.string()).describe('The paths that a person keeps here, with all below them.'),
 });
 

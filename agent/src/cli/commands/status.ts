@@ -1,6 +1,7 @@
 import type { Problem } from '@lockstep/shared';
 import { type Status, statusSchema } from '@lockstep/shared/api';
 import {
+  cachePrefetches,
   cacheReads,
   clusterVerdict,
   formatAgo,
@@ -47,6 +48,7 @@ function cacheLines(cache: NonNullable<Status['cache']>): readonly string[] {
   return [
     `on demand  ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)} here; ${formatItems(remoteFiles, 'file')} come from other members when they are read`,
     `reads      ${cacheReads(cache)}`,
+    ...(cache.prefetchedFiles === 0 ? [] : [`prefetched ${cachePrefetches(cache)}`]),
     ...(pins.length === 0 ? [] : [`pinned     ${pinned}`]),
   ];
 }

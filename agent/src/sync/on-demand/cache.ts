@@ -5,6 +5,8 @@ import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import type { StoredUse } from '../ports/journal.ts';
+import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 
@@ -49,6 +51,12 @@ export class Cache {
   readonly #reserved = new Map<object, number>();
   /** Files that were dropped in this run of the agent. */
   droppedFiles = 0;
+  /** The file at the path was dropped. */
+  readonly dropped = new Signal<string>();
+  /** There is no room for a file that a reader or a writer needs. */
+  readonly crowded = new Signal();
+  /** There may be more room: a person raised the limit. */
+  readonly raised = new Signal();
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
   /** While others do not have what is beyond the room, they are asked less and less often. */
@@ -81,7 +89,19 @@ export class Cache {
 
   /** Sets another size. */
   limit(size: CacheSize): void {
+    const before = this.bytesMax;
     this.#size = size;
+    if (this.bytesMax > before) this.raised.publish();
+  }
+
+  /** Goes on with what an earlier run knew of the uses of files. */
+  restore(uses: readonly StoredUse[]): void {
+    for (const use of uses) this.#policy.restore(use.path, use);
+  }
+
+  /** What the file at `path` is worth now, to be stored. */
+  worth(path: string): Pick<StoredUse, 'credit' | 'inflation'> {
+    return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }
 
   /** The disk was measured. Drops what is beyond the room, because users write into the folder as they like. */
@@ -110,10 +130,26 @@ export class Cache {
     this.#policy.used(path, { costMs, size: this.#context.journal.disk(path)?.fingerprint?.size ?? 0 });
   }
 
+  /** The file at `path` was fetched before it was read. `wasUsed`: it was used in former times; it is worth what it was then, if that is known. */
+  prefetched(path: string, wasUsed: boolean): void {
+    if (this.#policy.credit(path) > 0) return;
+    if (wasUsed) this.used(path);
+    else this.#policy.prefetched(path);
+  }
+
+  /** Reserves free room for `bytes`, if there is so much that no reader has a file dropped for it soon. */
+  reserveFree(bytes: number): Reserved | undefined {
+    if (this.usedBytes + bytes > this.bytesMax * lowShare) return undefined;
+    const key = {};
+    this.#reserved.set(key, bytes);
+    return { end: () => void this.#reserved.delete(key) };
+  }
+
   /** Reserves room for `bytes`, and drops other files for it. A sentence if there is none. */
   async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
     const key = {};
+    if (this.usedBytes + bytes > this.bytesMax) this.crowded.publish();
     const isRoom = await this.#makeRoomSoon(bytes, key);
     if (!isRoom) return { reason: this.#fullReason(path, bytes) };
     return { end: () => void this.#reserved.delete(key) };
@@ -266,6 +302,7 @@ export class Cache {
       if (results[index]?.result === 'done') {
         this.#policy.dropped(path);
         this.droppedFiles++;
+        this.dropped.publish(path);
       } else {
         // A user changed it at this moment: that is an edit of what was here.
         journal.recordDisk([{ path, entry }]);

@@ -3,7 +3,8 @@ import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { fileSource, filesWith } from '../transfer/local-content.ts';
-import type { Failure, FetchedFile, OnDemandFiles } from './on-demand-files.ts';
+import type { Failure } from './file-arrival.ts';
+import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
 
 /** Blocks after the one that a reader waits for that are fetched next: enough for a player that reads on. */
 const readAheadBlocks = 4;

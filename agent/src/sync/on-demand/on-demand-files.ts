@@ -1,26 +1,19 @@
-import { isLive, type Operation, type ProblemCode } from '@lockstep/shared';
-import { until } from '../scheduling/until.ts';
+import type { Operation } from '@lockstep/shared';
+import { LRUCache } from 'lru-cache';
+import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { Cache } from './cache.ts';
+import { type Failure, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
+import { type Prefetched, Prefetches } from './prefetches.ts';
 
-/** A reader waits no longer than this for a content of which no byte arrives. */
-const progressMsMax = 8_000;
-const checkMs = 1_000;
-/** For so long a content is searched that no member has, and how often. */
-const searchMsMin = 3_000;
-const retryMs = 300;
 /** The answer to a read that failed is repeated for so long. */
 const failureLastsMs = 5_000;
 const rowsAtOnce = 1_000;
 
-/** Why a file is not on this disk. */
-export interface Failure {
-  readonly isHere: false;
-  readonly code: ProblemCode;
-  readonly reason: string;
-}
+/** Prefetched files that are remembered until they are read. */
+const unreadMax = 10_000;
 
 /** The file is on this disk, or why it is not. */
 export type FetchedFile = { readonly isHere: true } | Failure;
@@ -37,7 +30,17 @@ export interface CacheReport {
   readonly misses: number;
   readonly fetchedBytes: number;
   readonly droppedFiles: number;
+  /** Files that were fetched before a reader asked for them, their bytes, and how many of them were read then. */
+  readonly prefetchedFiles: number;
+  readonly prefetchedBytes: number;
+  readonly prefetchHits: number;
   readonly pins: readonly string[];
+}
+
+/** A read of a file: it was here, was here because it was prefetched and not read until now, or had to be fetched. */
+export interface FileRead {
+  readonly path: string;
+  readonly found: 'here' | 'prefetched' | 'elsewhere';
 }
 
 /** A file that stays on this disk. */
@@ -53,10 +56,18 @@ export class OnDemandFiles {
   /** Readers of the same file share its fetch. */
   readonly #fetching = new Map<string, Promise<FetchedFile>>();
   readonly #failures = new Map<string, { readonly failure: Failure; readonly untilMs: number }>();
-  readonly #reasonOf: (path: string) => string | undefined;
+  readonly arrival: FileArrival;
+  readonly #prefetches: Prefetches;
+  /** Prefetched files that were not read since. */
+  readonly #unread = new LRUCache<string, true>({ max: unreadMax });
+  /** A program has read a file. */
+  readonly read = new Signal<FileRead>();
+  /** No reader waits any more. */
+  readonly idle = new Signal();
   #hits = 0;
   #misses = 0;
   #fetchedBytes = 0;
+  #prefetchHits = 0;
 
   /** `reasonOf`: why a path is not applied yet, if known. */
   constructor(
@@ -68,10 +79,12 @@ export class OnDemandFiles {
     },
   ) {
     this.#context = context;
-    this.#reasonOf = parts.reasonOf;
     context.facts.sessionOpened.on(() => this.#failures.clear());
     this.#transfers = parts.transfers;
     this.#cache = parts.cache;
+    this.arrival = new FileArrival(context, parts);
+    this.#prefetches = new Prefetches(context, { arrival: this.arrival, cache: this.#cache });
+    this.#cache.dropped.on((path) => this.#unread.delete(path));
   }
 
   /** True for a file whose present version is on other members only. */
@@ -86,9 +99,12 @@ export class OnDemandFiles {
 
   /** A program begins to read the file at `path`. */
   used(path: string): void {
-    if (!this.#isHere(path)) return;
+    if (!this.arrival.isHere(path)) return;
     this.#hits++;
     this.#cache.used(path);
+    const isPrefetched = this.#unread.delete(path);
+    if (isPrefetched) this.#prefetchHits++;
+    this.read.publish({ path, found: isPrefetched ? 'prefetched' : 'here' });
   }
 
   /** What is here, and how often that sufficed; undefined for a member that has the whole folder. */
@@ -104,49 +120,96 @@ export class OnDemandFiles {
       remoteFiles: Math.max(0, files - disk.files),
       hits: this.#hits,
       misses: this.#misses,
-      fetchedBytes: this.#fetchedBytes,
+      fetchedBytes: this.#fetchedBytes + this.#prefetches.bytes,
       droppedFiles,
+      prefetchedFiles: this.#prefetches.files,
+      prefetchedBytes: this.#prefetches.bytes,
+      prefetchHits: this.#prefetchHits,
       pins: wanted.pins,
     };
   }
 
   /**
-   * Brings the present version of the file at `path` to this disk, if it is not here. Resolves when it is, or when that cannot be: no member
-   * that answers has the content, nothing came for eight seconds, or there is no room.
+   * Brings the present version of the file at `path` to this disk for a reader, if it is not here. Resolves when it is, or when that cannot be:
+   * no member that answers has the content, nothing came for eight seconds, or there is no room.
    */
   fetch(path: string): Promise<FetchedFile> {
+    return this.#shared(path, () => this.#fetchForReader(path));
+  }
+
+  /** As `fetch`, for a file that is to be here, and that no reader waits for. */
+  bring(path: string): Promise<FetchedFile> {
+    return this.#shared(path, () => this.#fetch(path));
+  }
+
+  /** Brings a remote file to this disk that no reader asked for, if there is free room for it. */
+  async prefetch(path: string): Promise<Prefetched> {
+    if (this.#fetching.has(path)) return 'taken';
+    const prefetched = await this.#prefetches.begin(path);
+    if (prefetched === 'here') this.#unread.set(path, true);
+    return prefetched;
+  }
+
+  #shared(path: string, begin: () => Promise<FetchedFile>): Promise<FetchedFile> {
     const open = this.#fetching.get(path);
     if (open !== undefined) return open;
-    if (this.#isHere(path)) return Promise.resolve({ isHere: true });
-    const fetching = this.#fetch(path).finally(() => this.#fetching.delete(path));
+    if (this.arrival.isHere(path)) return Promise.resolve({ isHere: true });
+    const fetching = begin().finally(() => this.#fetching.delete(path));
     this.#fetching.set(path, fetching);
     return fetching;
+  }
+
+  async #fetchForReader(path: string): Promise<FetchedFile> {
+    const { wanted } = this.#context;
+    const failed = this.#lastFailure(path);
+    if (failed !== undefined) return failed;
+    this.#misses++;
+    wanted.waitingReaders++;
+    try {
+      const fetched = await this.#fetch(path);
+      if (fetched.isHere) this.read.publish({ path, found: 'elsewhere' });
+      return fetched;
+    } finally {
+      wanted.waitingReaders--;
+      if (wanted.waitingReaders === 0) this.#resumePrefetches();
+    }
   }
 
   async #fetch(path: string): Promise<FetchedFile> {
     const { clock, wanted } = this.#context;
     const failed = this.#lastFailure(path);
     if (failed !== undefined) return failed;
-    const operation = this.#head(path);
-    const reserved = await this.#cache.reserve(path, operation?.size ?? 0);
+    const size = this.arrival.head(path)?.size ?? 0;
+    const taken = this.#prefetches.take(path);
+    // The next block of that one is not held back any more.
+    this.#transfers.exchange.pump();
+    if (await taken) {
+      this.#fetchedBytes += size;
+      return { isHere: true };
+    }
+    const reserved = await this.#cache.reserve(path, size);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
-    this.#misses++;
     // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {
-      const failure = await this.#untilHere(path);
+      const failure = await this.arrival.untilHere(path);
       if (failure !== undefined) {
         this.#failures.set(path, { failure, untilMs: clock.monotonicMs() + failureLastsMs });
         return failure;
       }
       this.#cache.fetched(path, clock.monotonicMs() - startedMs);
-      this.#fetchedBytes += operation?.size ?? 0;
+      this.#fetchedBytes += size;
       return { isHere: true };
     } finally {
       release();
       reserved.end();
     }
+  }
+
+  #resumePrefetches(): void {
+    this.#transfers.exchange.pump();
+    this.idle.publish();
   }
 
   /** The kernel repeats a read that failed several times: it gets the same answer, unless a member came. */
@@ -165,58 +228,6 @@ export class OnDemandFiles {
     if (fetched.isHere) return { release };
     release();
     return fetched;
-  }
-
-  /** Has the file fetched. Resolves when it is here, or with why it is not: no member that answers has it, or nothing came for too long. */
-  async #untilHere(path: string): Promise<Failure | undefined> {
-    const { clock, facts } = this.#context;
-    const startedMs = clock.monotonicMs();
-    let progress = { bytes: -1, atMs: startedMs };
-    let hasFailed = false;
-    const stop = facts.fetched.on(({ paths, areHere }) => {
-      hasFailed ||= !areHere && paths.includes(path);
-    });
-    try {
-      for (;;) {
-        hasFailed = false;
-        facts.demanded.publish(path);
-        const isOver = (): boolean => this.#isHere(path) || hasFailed;
-        await until(clock, isOver, { facts: [facts.applied, facts.fetched, facts.received], withinMs: checkMs });
-        if (this.#isHere(path)) return undefined;
-        const nowMs = clock.monotonicMs();
-        const bytes = this.#transfers.progress().find((transfer) => transfer.path === path)?.doneBytes ?? -1;
-        if (bytes > progress.bytes) progress = { bytes, atMs: nowMs };
-        const isLost = hasFailed && nowMs - startedMs >= searchMsMin;
-        if (isLost || nowMs - progress.atMs >= progressMsMax) return this.#failure(path);
-        // A member that restarts is back in a moment.
-        if (hasFailed) await new Promise<void>((resolve) => clock.after(retryMs, resolve));
-      }
-    } finally {
-      stop();
-    }
-  }
-
-  /** True if the disk shows the present version, or there is no file any more. */
-  #isHere(path: string): boolean {
-    const head = this.#head(path);
-    if (head?.content === undefined) return true;
-    const row = this.#context.journal.disk(path);
-    return row?.fingerprint !== undefined && row.content === head.content;
-  }
-
-  #failure(path: string): Failure {
-    const { problems } = this.#context;
-    const problem = problems.ofPath(path);
-    const reason =
-      problem?.detail ??
-      this.#reasonOf(path) ??
-      `Nothing of ${path} arrived for ${progressMsMax / 1_000} s: the members that have it do not answer.`;
-    return { isHere: false, code: problem?.code ?? 'content-missing', reason };
-  }
-
-  #head(path: string): Operation | undefined {
-    const [head] = this.#context.journal.heads(path);
-    return head !== undefined && isLive(head) ? head : undefined;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { MemberReport, Status } from '@lockstep/shared/api';
 import {
+  cachePrefetches,
   cacheReads,
   formatBytes,
   formatCount,
@@ -98,6 +99,7 @@ function cacheFacts(cache: NonNullable<Status['cache']>): readonly Fact[] {
     ['Contents here', `${formatItems(files, 'file')}, ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)}`],
     ['Fetched when they are read', formatItems(remoteFiles, 'file')],
     ['Reads', cacheReads(cache)],
+    ['Fetched before they were read', cache.prefetchedFiles > 0 ? cachePrefetches(cache) : undefined],
     ...(pins.length === 0 ? [] : [['Pinned', pins.map((pin) => pin || 'the whole folder').join(', ')] as const]),
   ];
 }

@@ -1,0 +1,181 @@
+import { parentOf } from '@lockstep/shared';
+import { type PrefetchCandidate, PrefetchWindow } from '../../core/cache/prefetch-window.ts';
+import { ReadTogether } from '../../core/cache/read-together.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
+import type { Context } from '../state/context.ts';
+import type { Cache } from './cache.ts';
+import type { FileRead, OnDemandFiles } from './on-demand-files.ts';
+import type { UseRecord } from './use-record.ts';
+
+/** Files that are prefetched at a time: enough that a round trip and the disk do not determine the rate. */
+const prefetchesMax = 4;
+/** A reader waits no longer for what is on its way when they ask: files are prefetched that come within this time. */
+const delayMsMax = 200;
+/** The most that is on its way of one file: its blocks come one by one. */
+const blockBytesMax = 1_048_576;
+/** Rows of a directory that are considered after a read. A directory full of large files is not searched to its end. */
+const rowsMax = 256;
+/** Paths that are considered before others may work. */
+const stepsMax = 500;
+const afterFailureMs = 10_000;
+
+/**
+ * Fetches files before they are read: those that were read together with a file before, and its neighbours in the directory. After a start, and
+ * when there is more room, also those that were used last. It begins only while no reader waits, and uses only free room.
+ */
+export class Prefetcher {
+  readonly #context: Context;
+  readonly #files: OnDemandFiles;
+  readonly #cache: Cache;
+  readonly #uses: UseRecord;
+  readonly #window = new PrefetchWindow();
+  readonly #together = new ReadTogether();
+  readonly #loop: TaskLoop;
+  #isEnabled = false;
+  /** What follows the last reads, the most promising last. */
+  #guesses: PrefetchCandidate[] = [];
+  /** What was used last, the newest last. */
+  #used: string[] = [];
+  /** What is on its way: the bytes that a reader may have to wait for. */
+  readonly #open = new Map<string, number>();
+  /** Files could not be fetched: a member that comes may have them. */
+  #hasFailed = false;
+
+  constructor(
+    context: Context,
+    parts: { readonly files: OnDemandFiles; readonly cache: Cache; readonly uses: UseRecord },
+  ) {
+    this.#context = context;
+    this.#files = parts.files;
+    this.#cache = parts.cache;
+    this.#uses = parts.uses;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#run(),
+      failed: (error) => context.log.warn({ error: String(error) }, 'prefetching failed; it is retried'),
+      retryMs: afterFailureMs,
+    });
+    this.#files.read.on((read) => this.#follow(read));
+    this.#files.idle.on(() => this.#loop.poke());
+    this.#cache.dropped.on((path) => this.#window.forget(path));
+    this.#cache.raised.on(() => this.refill());
+    context.facts.sessionOpened.on(() => {
+      if (this.#hasFailed) this.refill();
+    });
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  /** Begins or ends to prefetch. */
+  enable(isEnabled: boolean): void {
+    this.#isEnabled = isEnabled;
+    if (isEnabled) return;
+    this.#guesses = [];
+    this.#used = [];
+  }
+
+  /** Fetches again what was used last and is not here, as far as there is free room. */
+  refill(): void {
+    if (!this.#isEnabled) return;
+    this.#hasFailed = false;
+    this.#used = [...this.#uses.newestFirst()].reverse();
+    this.#loop.poke();
+  }
+
+  #follow({ path, found }: FileRead): void {
+    this.#together.read(path, this.#context.clock.monotonicMs());
+    if (found === 'elsewhere') this.#window.forget(path);
+    const isGuessRight = this.#window.read(path);
+    if (!this.#isEnabled || (found === 'here' && !isGuessRight)) return;
+    // The last read says best what comes next. What earlier ones promised is not fetched any more.
+    this.#guesses = [...this.#window.choose(parentOf(path), this.#candidates(path), this.#cache.bytesMax)].reverse();
+    this.#loop.poke();
+  }
+
+  /** The remote files that may be read after the one at `path`, the most promising first. */
+  *#candidates(path: string): IterableIterator<PrefetchCandidate> {
+    const { journal } = this.#context;
+    for (const other of this.#together.after(path)) yield* this.#remote(other);
+    const directory = parentOf(path);
+    for (const row of journal.remoteChildren(directory, path, rowsMax)) yield* this.#remote(row.path);
+    for (const row of journal.remoteChildren(directory, undefined, rowsMax)) {
+      if (row.path >= path) return;
+      yield* this.#remote(row.path);
+    }
+  }
+
+  *#remote(path: string): IterableIterator<PrefetchCandidate> {
+    if (this.#files.isRemote(path) && !this.#open.has(path)) yield { path, size: this.#sizeOf(path) };
+  }
+
+  #sizeOf(path: string): number {
+    return this.#files.arrival.head(path)?.size ?? 0;
+  }
+
+  #run(): void {
+    for (let steps = 0; this.#mayBegin(); steps++) {
+      // Not all rows of a long list are read at once.
+      if (steps === stepsMax) {
+        this.#loop.in(0);
+        return;
+      }
+      const guess = this.#guesses.at(-1);
+      const path = guess?.path ?? this.#used.at(-1);
+      if (path === undefined) return;
+      const size = this.#sizeOf(path);
+      const isWanted = this.#files.isRemote(path) && size > 0 && !this.#open.has(path);
+      const bytes = Math.min(size, blockBytesMax);
+      const fits = isWanted && this.#comesSoon(bytes);
+      if (fits === 'later') return;
+      (guess === undefined ? this.#used : this.#guesses).pop();
+      if (fits === true) this.#begin({ path, size }, bytes, guess !== undefined);
+    }
+  }
+
+  #mayBegin(): boolean {
+    const isFree = this.#context.wanted.waitingReaders === 0 && this.#open.size < prefetchesMax;
+    return this.#isEnabled && !this.#loop.isStopped && isFree;
+  }
+
+  /** Whether `bytes` more may be on their way without delaying a reader: now, once others have come, or not at all. */
+  #comesSoon(bytes: number): boolean | 'later' {
+    const bytesMax = this.#files.arrival.rate.bytesWithin(delayMsMax);
+    const openBytes = [...this.#open.values()].reduce((sum, open) => sum + open, 0);
+    // The first file shows how much the line brings.
+    if (bytesMax === undefined) return openBytes === 0 || 'later';
+    if (bytes > bytesMax) return false;
+    return openBytes + bytes <= bytesMax || 'later';
+  }
+
+  #came(candidate: PrefetchCandidate, isGuess: boolean): void {
+    this.#cache.prefetched(candidate.path, !isGuess);
+    if (isGuess) this.#window.prefetched(candidate);
+  }
+
+  /** A member that comes may have the rest. */
+  #giveUp(): void {
+    this.#hasFailed = true;
+    this.#guesses = [];
+    this.#used = [];
+  }
+
+  #begin(candidate: PrefetchCandidate, bytes: number, isGuess: boolean): void {
+    const { path } = candidate;
+    this.#open.set(path, bytes);
+    this.#files
+      .prefetch(path)
+      .then((end) => {
+        if (end === 'here') this.#came(candidate, isGuess);
+        // There is no room for the rest of them, or no member that has them.
+        if (end === 'no-room' && isGuess) this.#guesses = [];
+        if (end === 'failed') this.#giveUp();
+      })
+      .catch((error: unknown) => this.#context.log.warn({ error: String(error) }, 'a file could not be prefetched'))
+      .finally(() => {
+        this.#open.delete(path);
+        this.#loop.poke();
+      });
+  }
+}
