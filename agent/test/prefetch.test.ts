@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { settingsSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
@@ -212,4 +212,56 @@ test('[OD17] [OD18] of a large file that comes back, little arrives while a read
   expect((await received()) - asked).toBeLessThan(15 * mebibyte);
   expect(filesIn(cow, 'film')).toEqual([]);
   await eventually(() => expect(filesIn(cow, 'film')).toEqual(['000']), { timeoutMs: 60_000 });
+});
+
+test('[OD19] an empty folder at the start is a lost cache: nothing is deleted, and what was used last comes back', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const directories = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const directory of directories) await fill(ant, directory, 1, 300_000);
+  await fill(ant, 'unused', 3, 1_000);
+  const cow = await addOnDemand(cluster, ant, { LOCKSTEP_CACHE_SIZE: '1 MiB', LOCKSTEP_PREFETCH: 'false' });
+  for (const directory of directories) await read(cow, `${directory}/000`);
+  await eventually(() => expect(filesIn(cow, 'f')).toEqual(['000']));
+  const { files } = await ant.status();
+  await cow.stop();
+  for (const name of readdirSync(cow.folder)) {
+    if (name !== '.lockstep') await rm(cow.path(name), { recursive: true });
+  }
+  await mkdir(cow.path('lost+found'));
+  await cow.start({ env: { LOCKSTEP_PREFETCH: 'true' } });
+  const here = () => directories.filter((directory) => filesIn(cow, directory).length > 0);
+  await eventually(() => expect(here()).toEqual(['d', 'e', 'f']));
+  expect(filesIn(cow, 'unused')).toEqual([]);
+  for (const directory of [...directories, 'unused']) {
+    for (const name of filesIn(ant, directory)) {
+      const path = `${directory}/${name}`;
+      expect((await read(cow, path)).equals(readFileSync(ant.path(path)))).toBe(true);
+    }
+  }
+  expect((await cow.get('/events?after=0&limit=1000')) as object).toMatchObject({
+    events: expect.arrayContaining([expect.objectContaining({ kind: 'cache-lost', data: { files: 3 } })]),
+  });
+  await known(ant, cow);
+  expect((await ant.status()).files).toBe(files);
+});
+
+test('[OD19] `.lockstep` alone on a new disk is a lost cache, and a delete while the agent runs is one', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await fill(ant, 'a', 1, 1_000);
+  await fill(ant, 'b', 1, 1_000);
+  const cow = await addOnDemand(cluster, ant);
+  for (const path of ['a/000', 'b/000']) await read(cow, path);
+  await cow.stop();
+  const old = `${cow.folder}-old`;
+  await rename(cow.folder, old);
+  await mkdir(cow.folder);
+  await cp(`${old}/.lockstep`, cow.state(''), { recursive: true, preserveTimestamps: true });
+  await rm(old, { recursive: true });
+  await cow.start({ args: ['--adopt'] });
+  await eventually(() => expect([filesIn(cow, 'a'), filesIn(cow, 'b')]).toEqual([['000'], ['000']]));
+  expect([filesIn(ant, 'a'), filesIn(ant, 'b')]).toEqual([['000'], ['000']]);
+  await rm(cow.path('a'), { recursive: true });
+  await eventually(() => expect(readdirSync(ant.folder).sort()).toEqual(['.lockstep', 'b']));
 });

@@ -26,6 +26,7 @@ import { OwnOrigin } from './members/own-origin.ts';
 import { Peers } from './members/peers.ts';
 import { Reports } from './members/reports.ts';
 import { Cache, type CacheSize } from './on-demand/cache.ts';
+import { recordLostCache } from './on-demand/lost-cache.ts';
 import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
 import { PinFiller } from './on-demand/pins.ts';
 import { Prefetcher } from './on-demand/prefetcher.ts';
@@ -248,6 +249,7 @@ export class Engine {
     await untilRulesAreKnown(context, () => lifecycle.isLeaving);
     if (lifecycle.isLeaving) return;
     await this.mounts.check();
+    if (context.self.onDemand) await recordLostCache(context);
     await this.localChanges.start();
     if (!lifecycle.enter('applying')) return;
     // What was in the way of an operation while it was pulled has been examined by now.

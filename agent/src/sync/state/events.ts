@@ -7,6 +7,7 @@ import { writeIfRoom } from './disk-room.ts';
  * `started`, `active`, `paused`, `resumed`, `stopped`: of this member;
  * `joined` (a session with another member began), `away` (it ended), `down`, `left`: of another member;
  * `resynced` (a catch-up ended); `power-cut` (its effect on users' writes, found at the start);
+ * `cache-lost` (the folder of a member that fetches contents on demand was found empty, and nothing counted as deleted);
  * `delivered` (a burst of local changes has reached that many members);
  * `conflict`; `content-lost` (no member has the content of an operation any more, and the path was settled without it);
  * `forked` (a member was restored from a snapshot and reused sequence numbers); `problem`; `repaired` (a damaged file has its content again).
@@ -24,6 +25,7 @@ export type EventKind =
   | 'resynced'
   | 'delivered'
   | 'power-cut'
+  | 'cache-lost'
   | 'conflict'
   | 'forked'
   | 'content-lost'
