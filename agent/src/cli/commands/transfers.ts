@@ -11,6 +11,8 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** The interval at which a watched terminal shows the transfers again. */
 const refreshMs = 500;
+/** A content that has arrived is put into the folder in a moment: so many times it is looked for, at most. */
+const placingLooks = 10;
 /** The files of one list that are shown: more do not fit on a screen. */
 const filesShown = 10;
 /** The members that a file comes from. */
@@ -103,7 +105,9 @@ export function addTransfersCommand(program: Command, terminal: Terminal, done: 
       const isShownOnce = options.once === true || options.json === true || !terminal.isWatched;
       let answer = await api.get('/transfers', transfersSchema);
       try {
-        while (!isShownOnce && isMoving(answer)) {
+        let looks = 0;
+        while (!isShownOnce && (isMoving(answer) || (looks > 0 && answer.pendingPaths.length > 0))) {
+          looks = isMoving(answer) ? placingLooks : looks - 1;
           terminal.progress(formatTransfers(answer));
           await sleep(refreshMs);
           answer = await api.get('/transfers', transfersSchema);
