@@ -11,6 +11,8 @@ import type { UseRecord } from './use-record.ts';
 const prefetchesMax = 4;
 /** A reader waits no longer for what is on its way when they ask: files are prefetched that come within this time. */
 const delayMsMax = 200;
+/** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */
+const guessBytesMin = 262_144;
 /** The most that is on its way of one file: its blocks come one by one. */
 const blockBytesMax = 1_048_576;
 /** Rows of a directory that are considered after a read. A directory full of large files is not searched to its end. */
@@ -127,7 +129,7 @@ export class Prefetcher {
       const size = this.#sizeOf(path);
       const isWanted = this.#files.isRemote(path) && size > 0 && !this.#open.has(path);
       const bytes = Math.min(size, blockBytesMax);
-      const fits = isWanted && this.#comesSoon(bytes);
+      const fits = isWanted && this.#comesSoon(bytes, guess !== undefined);
       if (fits === 'later') return;
       (guess === undefined ? this.#used : this.#guesses).pop();
       if (fits === true) this.#begin({ path, size }, bytes, guess !== undefined);
@@ -139,14 +141,18 @@ export class Prefetcher {
     return this.#isEnabled && !this.#loop.isStopped && isFree;
   }
 
-  /** Whether `bytes` more may be on their way without delaying a reader: now, once others have come, or not at all. */
-  #comesSoon(bytes: number): boolean | 'later' {
+  /**
+   * Whether `bytes` more may be on their way without delaying a reader: now, once others have come, or not at all. What was used comes back over
+   * slow lines too, one block at a time.
+   */
+  #comesSoon(bytes: number, isGuess: boolean): boolean | 'later' {
     const bytesMax = this.#files.arrival.rate.bytesWithin(delayMsMax);
     const openBytes = [...this.#open.values()].reduce((sum, open) => sum + open, 0);
     // The first file shows how much the line brings.
     if (bytesMax === undefined) return openBytes === 0 || 'later';
-    if (bytes > bytesMax) return false;
-    return openBytes + bytes <= bytesMax || 'later';
+    const most = Math.max(bytesMax, isGuess ? guessBytesMin : blockBytesMax);
+    if (bytes > most) return false;
+    return openBytes + bytes <= most || 'later';
   }
 
   #came(candidate: PrefetchCandidate, isGuess: boolean): void {
