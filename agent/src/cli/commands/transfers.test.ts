@@ -1,6 +1,6 @@
 import type { Transfers } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import { formatTransfers, isMoving } from './transfers.ts';
+import { formatTransfers, isMoving, looksAfter } from './transfers.ts';
 
 const nothing = { left: 0, bytesPerSecond: 0, secondsLeft: null };
 
@@ -32,6 +32,16 @@ const film: Transfers['transfers'][number] = {
 test('nothing is on its way', () => {
   expect(isMoving(idle)).toBe(false);
   expect(formatTransfers(idle)).toBe('Nothing is on its way.');
+});
+
+test('[CL23] what has arrived is waited for until it is in place, but not for ever, nor if nothing came', () => {
+  const waiting = { ...idle, pending: 1, pendingPaths: [{ path: 'films/one.mkv', reason: 'It waits for its turn.' }] };
+  const moving = looksAfter({ ...idle, transfers: [film] }, 0);
+  expect(moving).toBeGreaterThan(1);
+  expect(looksAfter(waiting, 0)).toBe(0);
+  expect(looksAfter(waiting, moving)).toBe(moving - 1);
+  expect(looksAfter(waiting, 1)).toBe(0);
+  expect(looksAfter(idle, moving)).toBe(0);
 });
 
 test('[CL23] each file has a bar, its rate and the time left', () => {

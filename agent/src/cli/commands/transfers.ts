@@ -11,7 +11,7 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** The interval at which a watched terminal shows the transfers again. */
 const refreshMs = 500;
-/** A content that has arrived is put into the folder in a moment: so many times it is looked for, at most. */
+/** A content that has arrived is put into the folder in a moment: so many more times it is looked for, at most. */
 const placingLooks = 10;
 /** The files of one list that are shown: more do not fit on a screen. */
 const filesShown = 10;
@@ -69,6 +69,12 @@ export function isMoving({ arriving, leaving, transfers, departures }: Transfers
   return arriving.left > 0 || leaving.left > 0 || transfers.length > 0 || departures.length > 0;
 }
 
+/** How often the transfers are to be shown after this answer, if no more comes; `before`: as it was before the answer. */
+export function looksAfter(answer: Transfers, before: number): number {
+  if (isMoving(answer)) return placingLooks + 1;
+  return answer.pendingPaths.length > 0 ? Math.max(0, before - 1) : 0;
+}
+
 /** `lockstep transfers` as text. */
 export function formatTransfers(answer: Transfers): string {
   const { arriving, reused, leaving, limits, transfers, departures, pending, pendingPaths } = answer;
@@ -105,9 +111,7 @@ export function addTransfersCommand(program: Command, terminal: Terminal, done: 
       const isShownOnce = options.once === true || options.json === true || !terminal.isWatched;
       let answer = await api.get('/transfers', transfersSchema);
       try {
-        let looks = 0;
-        while (!isShownOnce && (isMoving(answer) || (looks > 0 && answer.pendingPaths.length > 0))) {
-          looks = isMoving(answer) ? placingLooks : looks - 1;
+        for (let looks = looksAfter(answer, 0); !isShownOnce && looks > 0; looks = looksAfter(answer, looks)) {
           terminal.progress(formatTransfers(answer));
           await sleep(refreshMs);
           answer = await api.get('/transfers', transfersSchema);
