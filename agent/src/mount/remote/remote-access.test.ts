@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FolderAccess } from '../folder/folder-access.ts';
+import { RemoteAccess } from './remote-access.ts';
+import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
+
+let folder: string;
+let access: RemoteAccess;
+/** What the agent answers about a directory, and what happens right after that. */
+let remote: string[];
+let afterList: () => void;
+/** The paths of which the mount told that it changed them. */
+let changed: string[];
+
+const entryOf = (name: string): RemoteEntry => ({ name, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 });
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'lockstep-remote-access-'));
+  mkdirSync(join(folder, 'd'));
+  [remote, changed, afterList] = [[], [], () => undefined];
+  const find = (path: string) => Promise.resolve(remote.map(entryOf).find(({ name }) => path === `d/${name}`));
+  const files: Partial<RemoteFiles> = {
+    async list() {
+      const listed = remote.map(entryOf);
+      afterList();
+      return listed;
+    },
+    find,
+    findNow: find,
+    hold: () => Promise.resolve({ release: () => undefined }),
+    changed: (path) => void changed.push(path),
+  };
+  const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
+  access = new RemoteAccess(new FolderAccess(folder, staging), files as RemoteFiles);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const listed = async (): Promise<string[]> => (await access.list('d')).map(({ name }) => name).sort();
+
+test('[OD12] a file that the agent drops while its directory is listed is listed', async () => {
+  writeFileSync(join(folder, 'd/dropped'), 'x');
+  afterList = () => {
+    rmSync(join(folder, 'd/dropped'));
+    remote = ['dropped'];
+  };
+  expect(await listed()).toEqual(['dropped']);
+});
+
+test('[OD12] a file that is brought to the folder while its directory is listed is listed once', async () => {
+  remote = ['brought'];
+  afterList = () => {
+    writeFileSync(join(folder, 'd/brought'), 'x');
+    remote = [];
+  };
+  expect(await listed()).toEqual(['brought']);
+});
+
+test('[OD12] what the mount removes or renames in the folder is told to those who keep lists', async () => {
+  writeFileSync(join(folder, 'd/a'), 'x');
+  writeFileSync(join(folder, 'd/b'), 'x');
+  await access.removeFile('d/a');
+  await access.rename('d/b', 'd/c');
+  expect(changed).toEqual(['d/a', 'd/b', 'd/c']);
+  expect(await listed()).toEqual(['c']);
+});
