@@ -165,7 +165,8 @@ export class Cache {
   }
 
   /**
-   * As `#makeRoom`; files that cannot be dropped in this moment are waited for: they are being fetched, or were just read or written.
+   * As `#makeRoom`; files that cannot be dropped in this moment are waited for: they are being fetched, were just read or written, or no
+   * other member has them durably yet.
    */
   async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
     const { clock, facts } = this.#context;

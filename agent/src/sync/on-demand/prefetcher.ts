@@ -9,7 +9,7 @@ import type { UseRecord } from './use-record.ts';
 
 /** Files that are prefetched at a time: enough that a round trip and the disk do not determine the rate. */
 const prefetchesMax = 4;
-/** A reader waits no longer for what is on its way when they ask: files are prefetched that come within this time. */
+/** What is on its way when a reader asks comes within this time, except for the little that may always be. */
 const delayMsMax = 200;
 /** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */
 const guessBytesMin = 262_144;
@@ -142,8 +142,8 @@ export class Prefetcher {
   }
 
   /**
-   * Whether `bytes` more may be on their way without delaying a reader: now, once others have come, or not at all. What was used comes back over
-   * slow lines too, one block at a time.
+   * Whether `bytes` more may be on their way, for which a reader may then have to wait: now, once others have come, or not at all. What was used
+   * comes back over slow lines too, one block at a time.
    */
   #comesSoon(bytes: number, isGuess: boolean): boolean | 'later' {
     const bytesMax = this.#files.arrival.rate.bytesWithin(delayMsMax);
