@@ -125,6 +125,10 @@ export const fileBytesMax = 512 * 1024 ** 3;
 /** Members of one cluster: the size of the latency matrix and of all vectors together grows with its square. */
 export const membersMax = 64;
 
+/** The most rules for copies that are set at one member, those that were removed included, and the longest pattern of one. */
+export const copiesRulesMax = 64;
+export const copiesPatternCharactersMax = 256;
+
 /** Time between heartbeats. */
 export const heartbeatIntervalMs = 1_000;
 
@@ -208,6 +212,9 @@ export const historyDiskShareMax = 0.1;
 
 /** The part of the disk that the contents of a member that fetches on demand may take, unless a person sets another room. */
 export const cacheDiskShareMax = 0.5;
+
+/** Copies on a member that was not heard for so long are made elsewhere, unless a person sets another time. */
+export const copiesAwayMs = 3_600_000;
 
 /** History leaves this much of the disk free, by its size: it is a courtesy, and files that arrive need the room. */
 export const historyReserveShare = 0.05;

@@ -1,12 +1,29 @@
 import { z } from 'zod';
 import { isMemberId, type MemberId } from './ids.ts';
-import { addressCharactersMax, addressesAcceptedMax, addressesMax, memberNameCharactersMax } from './limits.ts';
-import type { MemberRecord } from './operation.ts';
+import {
+  addressCharactersMax,
+  addressesAcceptedMax,
+  addressesMax,
+  copiesPatternCharactersMax,
+  copiesRulesMax,
+  memberNameCharactersMax,
+  membersMax,
+} from './limits.ts';
+import type { CopiesRule, MemberRecord } from './operation.ts';
 
 export const memberNameSchema = z.string().min(1).max(memberNameCharactersMax);
 
 /** Addresses as they are accepted from another member. `carriedAddresses` cuts them to those that this member uses and sends on. */
 export const addressesSchema = z.array(z.string().min(1).max(addressCharactersMax)).max(addressesAcceptedMax);
+
+/** A number of copies as people set it. */
+export const copiesSchema = z.union([z.int().min(1).max(membersMax), z.literal('all')]);
+
+const copiesRuleSchema: z.ZodType<CopiesRule> = z.object({
+  pattern: z.string().max(copiesPatternCharactersMax),
+  copies: copiesSchema.nullable(),
+  at: z.int().min(0),
+});
 
 /** A member's record as it is accepted from others. */
 export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
@@ -16,6 +33,8 @@ export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
   standing: z.enum(['joined', 'left']),
   mayBeAway: z.literal(true).optional(),
   onDemand: z.literal(true).optional(),
+  room: z.int().min(0).optional(),
+  copies: z.array(copiesRuleSchema).max(copiesRulesMax).optional(),
 });
 
 /** The first `addressesMax` of `addresses`, which are the best, without those that are too long to be sent. */

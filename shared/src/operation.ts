@@ -25,6 +25,16 @@ export type OperationKind = 'put' | 'mkdir' | 'symlink' | 'attr' | 'delete' | 'm
 /** The type of the entry at a path while an operation is its head. */
 export type EntryType = 'file' | 'directory' | 'symlink' | 'absent' | 'member';
 
+/** On at least how many members the contents of the files that match a pattern are kept. */
+export interface CopiesRule {
+  /** A line of gitignore(5); empty for all files that no pattern matches. */
+  readonly pattern: string;
+  /** `all`: on all members with the whole folder, which is the default. null: a person removed the rule. */
+  readonly copies: number | 'all' | null;
+  /** When a person set it, in milliseconds since the epoch. Of several rules for a pattern the last one holds. */
+  readonly at: number;
+}
+
 /** A member's description of itself in a `member` operation. */
 export interface MemberRecord {
   readonly id: MemberId;
@@ -36,6 +46,10 @@ export interface MemberRecord {
   readonly mayBeAway?: true | undefined;
   /** It knows all entries, and has the contents of some files only. Absent if it has the whole folder. */
   readonly onDemand?: true | undefined;
+  /** Bytes of copies that it takes, for a member that fetches contents on demand. Absent until it knows that. */
+  readonly room?: number | undefined;
+  /** The rules that persons set at this member. The cluster's rules are those of all records together. */
+  readonly copies?: readonly CopiesRule[] | undefined;
 }
 
 /**

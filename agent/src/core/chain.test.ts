@@ -16,6 +16,9 @@ test('[MB15] the mark of a member is part of its text only where it is set, so t
   expect(text({ mayBeAway: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true]);
   expect(text({ onDemand: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', null, true]);
   expect(text({ mayBeAway: true, onDemand: true })).toEqual([id, 'ant', ['ant:4700'], 'joined', true, true]);
+  expect(text({ onDemand: true, room: 9 })).toEqual([id, 'ant', ['ant:4700'], 'joined', null, true, 9]);
+  const copies = [{ pattern: '*.iso', copies: 2, at: 7 }];
+  expect(text({ copies }).slice(4)).toEqual([null, null, null, [['*.iso', 2, 7]]]);
 });
 
 test('[FK1] the marks of other operations are part of the text only where an operation has them', () => {

@@ -4,8 +4,8 @@ import { hexadecimal } from './marks.ts';
 /**
  * The canonical text of an operation (docs/PROTOCOL.md, section 8). It is a JSON array without white space in a fixed order of fields; a
  * field without a value is null. All members must compute the same text, so a change of this function is a change of the wire protocol.
- * `keeps`, `marks`, and `mayBeAway` and `onDemand` in a member's record are elements only where they have a value: operations journaled before
- * these fields existed keep their text. Block hashes are left out, because the content id stands for them.
+ * `keeps`, `marks`, and the last four of a member's record are elements only where they, or one after them, have a value: operations journaled
+ * before these fields existed keep their text. Block hashes are left out, because the content id stands for them.
  */
 export function canonicalText(operation: Operation): string {
   const { origin, seq, hlc, kind, path, version, member, keeps, marks } = operation;
@@ -34,9 +34,12 @@ export function canonicalText(operation: Operation): string {
   ]);
 }
 
-function memberText({ id, name, addresses, standing, mayBeAway, onDemand }: MemberRecord): readonly unknown[] {
-  const flags = onDemand === undefined ? [mayBeAway] : [mayBeAway ?? null, onDemand];
-  return [id, name, addresses, standing, ...flags.filter((flag) => flag !== undefined)];
+function memberText(member: MemberRecord): readonly unknown[] {
+  const { id, name, addresses, standing, mayBeAway, onDemand, room } = member;
+  const copies = member.copies?.map((rule) => [rule.pattern, rule.copies, rule.at]);
+  const more = [mayBeAway, onDemand, room, copies];
+  const last = more.findLastIndex((value) => value !== undefined);
+  return [id, name, addresses, standing, ...more.slice(0, last + 1).map((value) => value ?? null)];
 }
 
 type Pair = readonly [origin: string, seq: number];

@@ -150,6 +150,8 @@ export interface SelfReport {
   readonly missingBytes: number;
   /** The rate at which they arrive; 0 if they do no more. Absent while it is not known, and if none is missing. */
   readonly bytesPerSecond?: number | undefined;
+  /** The copies that it keeps for the cluster and does not have. Absent if there are none. */
+  readonly lackingCopies?: { readonly files: number; readonly bytes: number; readonly isFull: boolean } | undefined;
   readonly freeBytes: number;
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;

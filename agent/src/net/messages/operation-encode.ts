@@ -78,9 +78,9 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     row.push(operation.blocks);
   }
   if (operation.member !== undefined) {
-    const { id, name, addresses, standing, mayBeAway, onDemand } = operation.member;
+    const { id, name, addresses, standing, ...more } = operation.member;
     flags |= has.member;
-    row.push({ id, name, addresses, standing, ...(mayBeAway && { mayBeAway }), ...(onDemand && { onDemand }) });
+    row.push({ id, name, addresses, standing, ...withoutAbsent(more) });
   }
   if (bytes !== undefined) {
     flags |= has.bytes;
@@ -96,6 +96,11 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
   }
   row[0] = flags;
   return row;
+}
+
+/** Without the fields that have no value: on the wire they would have one. */
+function withoutAbsent<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>;
 }
 
 /** True for a version that is implied by the dot: `{ vector: { [origin]: seq } }`, the version of an operation on a new path. */

@@ -1,0 +1,46 @@
+/** The part of a cache that copies may take: the rest is for what people read. */
+const copiesShare = 0.9;
+/** A member that is so much fuller than that makes its room smaller; one that is so much emptier makes it larger again. */
+const fullShare = 0.95;
+const emptyShare = 0.7;
+const refillShare = 0.85;
+/** A room never falls below this part of the cache. */
+const leastShare = 1 / 16;
+
+/** A cache, and what is placed in it. */
+export interface CopiesLoad {
+  /** The room that the member tells the others; undefined if it told none yet. */
+  readonly room: number | undefined;
+  /** The bytes that its cache may have. */
+  readonly bytesMax: number;
+  /** The bytes of the contents that are placed on it, whether they are there or not. */
+  readonly placedBytes: number;
+  /** No other member could take what is over. */
+  readonly areOthersFull: boolean;
+  /** It told less a short time ago: what was taken from it would come back. */
+  readonly fellLately: boolean;
+}
+
+/**
+ * The room that a member tells the others. Its share of the contents is in proportion to that, so it is the size of its cache until more is
+ * placed there than fits. Then it tells less, until the rest fits, and the others take what is over. Whole bytes with two digits that count,
+ * because each change is an operation.
+ */
+export function nextRoom({ room, bytesMax, placedBytes, areOthersFull, fellLately }: CopiesLoad): number {
+  const whole = rounded(bytesMax * copiesShare);
+  if (room === undefined || room > whole) return whole;
+  if (placedBytes > bytesMax * fullShare) {
+    if (areOthersFull) return room;
+    const least = Math.min(room, rounded(bytesMax * leastShare));
+    return Math.max(least, rounded((room * bytesMax * copiesShare) / placedBytes));
+  }
+  if (placedBytes >= bytesMax * emptyShare || fellLately) return room;
+  const more = placedBytes === 0 ? whole : rounded((room * bytesMax * refillShare) / placedBytes);
+  return Math.max(room, Math.min(whole, more));
+}
+
+function rounded(bytes: number): number {
+  if (bytes < 100) return Math.floor(bytes);
+  const unit = 10 ** (Math.floor(Math.log10(bytes)) - 1);
+  return Math.floor(bytes / unit) * unit;
+}
