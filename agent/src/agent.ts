@@ -141,6 +141,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       boot: await readBoot(),
       scrubIntervalMs: config.scrubIntervalMs,
       cacheSize: config.cacheSize,
+      copiesAwayMs: config.copiesAwayMs,
       prefetch: config.prefetch,
       sendLimit: config.sendLimit,
       receiveLimit: config.receiveLimit,

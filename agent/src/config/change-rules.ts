@@ -118,6 +118,12 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     effect:
       'With content on demand: true also fetches the files that are probably read next, while no reader waits. false fetches only what is read.',
   },
+  copiesAwayMs: {
+    title: 'Time until copies are made elsewhere',
+    group: 'member',
+    takesEffect: 'now',
+    effect: 'With a shorter time, copies of files are made elsewhere also when a member is only off for a while.',
+  },
   compression: {
     title: 'Compression of contents',
     group: 'limits',

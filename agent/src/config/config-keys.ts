@@ -1,6 +1,7 @@
 import {
   cacheDiskShareMax,
   compressions,
+  copiesAwayMs,
   historyAgeMsMax,
   historyDiskShareMax,
   rescanIntervalMs,
@@ -183,6 +184,18 @@ export const configKeys: readonly ConfigKey[] = [
     allowed: 'true or false',
     schema: trueOrFalse,
     defaultText: 'true',
+  }),
+  define({
+    field: 'copiesAwayMs',
+    key: 'copies_away',
+    placeholder: 'DURATION',
+    list: false,
+    comment: [
+      'With lockstep copies: the copies on a member that this one did not hear for so long are made on other members. Set it alike on all.',
+    ],
+    allowed: 'a duration from 1s to 3650d, such as "1h"',
+    schema: duration(1_000, 3_650 * 86_400_000),
+    defaultText: formatDuration(copiesAwayMs),
   }),
   define({
     field: 'allowControl',

@@ -37,6 +37,7 @@ export interface Config {
   /** Whether this member has the whole folder, or fetches contents on demand; and the room for these. */
   readonly content: ContentMode;
   readonly cacheSize: DiskRoom;
+  readonly copiesAwayMs: number;
   /** Such a member fetches files also before they are read. */
   readonly prefetch: boolean;
   /** What the other members may do to this one. */

@@ -1,9 +1,17 @@
-import { cacheDiskShareMax, historyAgeMsMax, historyFilesMax, lastSyncMs, scrubIntervalMs } from '@lockstep/shared';
+import {
+  cacheDiskShareMax,
+  copiesAwayMs,
+  historyAgeMsMax,
+  historyFilesMax,
+  lastSyncMs,
+  scrubIntervalMs,
+} from '@lockstep/shared';
 import type { RateRule } from '../core/traffic/rate-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
+import { Copies } from './copies/copies.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
 import { Work } from './durability/work.ts';
@@ -13,7 +21,7 @@ import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
 import { Scrub } from './integrity/scrub.ts';
-import { announce, untilDrained } from './lifecycle/announce.ts';
+import { untilDrained } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
@@ -23,6 +31,7 @@ import { LocalChanges } from './local/local-changes.ts';
 import { Forks } from './members/forks.ts';
 import { OperationWriter } from './members/operation-writer.ts';
 import { OwnOrigin } from './members/own-origin.ts';
+import { writeOwnRecord } from './members/own-record.ts';
 import { Peers } from './members/peers.ts';
 import { Reports } from './members/reports.ts';
 import { Cache, type CacheSize } from './on-demand/cache.ts';
@@ -67,6 +76,8 @@ export interface EngineSettings {
   readonly cacheSize: CacheSize;
   /** Such a member fetches files also before they are read. */
   readonly prefetch: boolean;
+  /** Copies on a member that was not heard for so long are made elsewhere. */
+  readonly copiesAwayMs: number;
   /** The limits for blocks to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
   readonly receiveLimit: readonly RateRule[];
@@ -107,6 +118,7 @@ export class Engine {
   readonly retention: Retention;
   readonly cache: Cache;
   readonly onDemand: OnDemandFiles;
+  readonly copies: Copies;
   readonly pause: Pause;
   readonly mounts: Mounts;
   readonly ackLoop: AckLoop;
@@ -214,6 +226,14 @@ export class Engine {
       this.#prefetcher = new Prefetcher(context, { files, cache, uses: this.#useRecord });
       this.#prefetcher.enable(options.prefetch ?? true);
     }
+    this.copies = new Copies(context, {
+      ...{ peers, operationWriter, awayMsMax: options.copiesAwayMs ?? copiesAwayMs },
+      isActive: () => this.lifecycle.state === 'active',
+      fetch: (path) => this.onDemand.bring(path),
+      bytesMax: () => this.cache.bytesMax,
+    });
+    this.cache.keep((path) => this.copies.placement.rules.copiesOf(path));
+    context.wanted.limitedBy((bytes) => this.cache.hasRoom(bytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
     this.pause = new Pause(context, this);
@@ -245,7 +265,7 @@ export class Engine {
     if (!lifecycle.enter('pulling')) return;
     await this.catchUp.first();
     if (!lifecycle.enter('scanning')) return;
-    announce(context, this.operationWriter, 'joined');
+    writeOwnRecord(context, this.operationWriter, { standing: 'joined' });
     await untilRulesAreKnown(context, () => lifecycle.isLeaving);
     if (lifecycle.isLeaving) return;
     await this.mounts.check();
@@ -284,6 +304,7 @@ export class Engine {
     this.#pinFiller.stop();
     this.#prefetcher?.stop();
     this.#useRecord?.store();
+    this.copies.stop();
     this.#scrub.stop();
     this.confirmer.stop();
     this.changePoll.stop();
@@ -310,6 +331,7 @@ export class Engine {
     scrubIntervalMs: scrubsMs,
     cacheSize,
     prefetch,
+    copiesAwayMs: awayMs,
     sendLimit,
     receiveLimit,
   }: EngineSettings): void {
@@ -319,6 +341,7 @@ export class Engine {
     this.retention.limit({ size: historySize, ageMsMax });
     this.cache.limit(cacheSize);
     this.#prefetcher?.enable(prefetch);
+    this.copies.placement.awayAfter(awayMs);
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);
   }

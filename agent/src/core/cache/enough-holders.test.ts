@@ -18,7 +18,14 @@ describe('[OD10] enough members have a content', () => {
     { name: 'one on demand, where none has all', others: [onDemand(true), onDemand(false)], written: true, read: true },
     { name: 'none', others: [onDemand(false), onDemand(false)], written: false, read: false },
   ])('$name', ({ others, written, read }) => {
-    expect(areEnoughHolders(others, true)).toBe(written);
-    expect(areEnoughHolders(others, false)).toBe(read);
+    expect(areEnoughHolders(others, { isOwn: true, copies: 'all' })).toBe(written);
+    expect(areEnoughHolders(others, { isOwn: false, copies: 'all' })).toBe(read);
   });
+});
+
+test('[CP5] as many others must have a content as copies are wanted, of whatever kind they are', () => {
+  const others = [full(true), full(false), onDemand(true), onDemand(false)];
+  for (const isOwn of [true, false]) {
+    expect([1, 2, 3].map((copies) => areEnoughHolders(others, { isOwn, copies }))).toEqual([true, true, false]);
+  }
 });

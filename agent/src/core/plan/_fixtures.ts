@@ -76,6 +76,10 @@ export interface WorldInput {
   readonly mixed?: readonly string[];
   /** The only files that are wanted. Without it the member has the whole folder. */
   readonly wanted?: readonly string[];
+  /** The files of which the member keeps a copy. */
+  readonly placed?: readonly string[];
+  /** Contents that came with their operations. */
+  readonly inbox?: string;
 }
 
 /**
@@ -90,11 +94,15 @@ export class World implements PlanView {
   readonly ignored = new Set<string>();
   readonly mixed = new Set<string>();
   readonly #wanted: readonly string[] | undefined;
+  readonly #placed: readonly string[];
+  readonly #inbox: string;
   readonly #operations = new Map<string, Operation>();
   #number = 0;
 
   constructor(input: WorldInput) {
     this.#wanted = input.wanted;
+    this.#placed = input.placed ?? [];
+    this.#inbox = input.inbox ?? '';
     for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
     for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
     for (const content of input.history ?? '') this.history.add(content);
@@ -157,6 +165,7 @@ export class World implements PlanView {
   }
 
   localSource(content: ContentId): ContentSource | undefined {
+    if (this.#inbox.includes(content)) return { from: 'bytes', bytes: Buffer.from(content) };
     if (this.staged.has(content)) return { from: 'staged' };
     for (const { path, content: held, fingerprint: left } of this.rows.values()) {
       if (held === content && left) return { from: 'file', path, fingerprint: left };
@@ -170,6 +179,10 @@ export class World implements PlanView {
 
   isWanted(path: string): boolean {
     return this.#wanted?.includes(path) ?? true;
+  }
+
+  takes({ path }: Operation): boolean {
+    return this.#placed.includes(path);
   }
 
   /** Paths whose head the disk does not show, in the order of the journal: parents first, or for deletes children first. */

@@ -41,3 +41,9 @@ test('[OD1] a new mode, a rename and a delete need no content', () => {
   expect(live({ disk: { p: file('A') }, heads: { p: file('A', { mode: 0o600 }) } })).toEqual(['attr p 600 @1000000']);
   expect(live({ disk: { p: file('A') }, heads: { q: file('A', { from: 'p' }), p: gone } })).toEqual(['rename p to q']);
 });
+
+test('[CP3] a copy that this member keeps is put into the folder if it came with its operation, and is fetched later if not', () => {
+  expect(live({ heads: { p: file('A') }, placed: ['p'], inbox: 'A' })).toEqual(['write p=A from bytes']);
+  expect(live({ heads: { p: file('A') }, inbox: 'A' })).toEqual(['record p as remote']);
+  expect(live({ heads: { p: file('A') }, placed: ['p'] })).toEqual(['record p as remote']);
+});

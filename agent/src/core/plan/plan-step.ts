@@ -23,6 +23,8 @@ export interface PlanView {
   ignores(path: string, isDirectory: boolean): boolean;
   /** False for a file whose content this member does not fetch now, because it fetches on demand. */
   isWanted(path: string): boolean;
+  /** True for a file that is put into the folder if its bytes are here already: this member keeps a copy for the cluster, and has room for it. */
+  takes(operation: Operation): boolean;
 }
 
 /** One action, and the rows of `disk` to write when it is done, given the fingerprint of the entry at its target. */

@@ -166,7 +166,7 @@ class Planner {
     }
     if (this.#planRename(row, head)) return;
     const isWanted = this.#view.isWanted(row.path) || row.disk?.damaged === true;
-    const source = head.size === 0 ? noBytes : this.#sourceOf(row, content, isWanted);
+    const source = head.size === 0 ? noBytes : this.#sourceOf(row, head, isWanted);
     if (source === undefined) {
       if (isWanted) this.#needs.push(head);
       else this.#planRemote(row, head);
@@ -186,10 +186,10 @@ class Planner {
     this.#step(row.path, { action, keep: toKeep(row) }, head);
   }
 
-  #sourceOf({ disk }: PendingPath, content: ContentId, isWanted: boolean): ContentSource | undefined {
-    const source = this.#view.localSource(content);
+  #sourceOf({ disk }: PendingPath, head: Operation, isWanted: boolean): ContentSource | undefined {
+    const source = head.content && this.#view.localSource(head.content);
     // A file of this member is replaced by its next version if that is here: it arrived with its operation, for example.
-    if (isWanted || disk?.content !== undefined) return source;
+    if (isWanted || disk?.content !== undefined || (source !== undefined && this.#view.takes(head))) return source;
     // What is on this disk already may be there only: that of a conflict copy, which is at the old path or in history until then.
     return source?.from === 'bytes' ? undefined : source;
   }

@@ -11,6 +11,8 @@ export class JournalPlanView implements PlanView {
   readonly #staged: (content: ContentId) => boolean;
   readonly #movesWhole: (operation: Operation) => boolean;
   readonly #history: ReadonlySet<ContentId>;
+  /** Those of the copies that the plan puts into the folder. */
+  #takenBytes = 0;
 
   private constructor(
     context: Context,
@@ -84,5 +86,12 @@ export class JournalPlanView implements PlanView {
 
   isWanted(path: string): boolean {
     return this.#context.wanted.isWanted(path);
+  }
+
+  takes({ path, size = 0 }: Operation): boolean {
+    const { wanted } = this.#context;
+    if (!wanted.isPlaced(path) || !wanted.hasRoom(this.#takenBytes + size)) return false;
+    this.#takenBytes += size;
+    return true;
   }
 }

@@ -1,5 +1,6 @@
-import { type MemberId, memberPath, type Operation } from '@lockstep/shared';
+import type { MemberId, Operation } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
+import { writeOwnRecord } from '../members/own-record.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -21,7 +22,7 @@ interface Parts {
 /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
 export async function retire(parts: Parts, timeoutMs: number): Promise<readonly string[]> {
   const { context, operationWriter, peers } = parts;
-  const operation = announce(context, operationWriter, 'left');
+  const operation = writeOwnRecord(context, operationWriter, { standing: 'left' });
   const informed = await untilInformed(context, peers, operation, timeoutMs);
   peers.broadcast({ type: 'leave', retire: true });
   return informed.map((peer) => peers.nameOf(peer.id));
@@ -42,22 +43,6 @@ export async function changeMembership(
   peers.refreshStates();
   const informed = await untilInformed(context, peers, operation, timeoutMs);
   return informed.map((peer) => peers.nameOf(peer.id));
-}
-
-/** Writes this member's entry into the member list unless it is already there. Returns the operation of the entry. */
-export function announce(
-  { journal, self }: Context,
-  operationWriter: OperationWriter,
-  membership: 'joined' | 'left',
-): Operation | undefined {
-  const path = memberPath(self.id);
-  const heads = journal.heads(path);
-  const [known] = heads;
-  const { id, name, addresses, mayBeAway, onDemand } = self;
-  const flags = { ...(mayBeAway && { mayBeAway }), ...(onDemand && { onDemand }) };
-  const member = { id, name, addresses, standing: membership, ...flags };
-  if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
-  return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }
 
 /** Resolves with the members that have `operation` in their journal, once all reachable ones have it or after `timeoutMs`. */

@@ -149,13 +149,12 @@ export class Peers {
     const memberships = new Map(journal.members().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
       peer.dropOldReport(clock.monotonicMs());
-      const heardMs = Math.max(peer.lastHeardMs ?? 0, peer.passedOn?.atMs ?? 0, this.#beganMs);
       const state = peerState({
         membership: memberships.get(peer.id) ?? 'joined',
         connected: peer.ready || peer.passedOn !== undefined,
         stopped: peer.stopped,
         saidState: peer.said?.state ?? peer.hello?.state,
-        silentMs: clock.monotonicMs() - heardMs,
+        silentMs: this.silentMs(peer),
       });
       if (state === peer.state) continue;
       peer.state = state;
@@ -199,6 +198,11 @@ export class Peers {
   /** Whether the peer was heard, directly or through another member, since this member began to listen. */
   wasHeard({ lastHeardMs, passedOn }: Peer): boolean {
     return passedOn !== undefined || (lastHeardMs !== undefined && lastHeardMs >= this.#beganMs);
+  }
+
+  /** Milliseconds since the peer was heard, directly or through another member, or since this member began to listen. */
+  silentMs({ lastHeardMs, passedOn }: Peer): number {
+    return this.#context.clock.monotonicMs() - Math.max(lastHeardMs ?? 0, passedOn?.atMs ?? 0, this.#beganMs);
   }
 
   stop(reason: string): void {

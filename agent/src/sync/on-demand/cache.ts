@@ -2,6 +2,7 @@ import { type ContentId, dotKey, isLive, memberOf } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
+import type { Copies } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -64,6 +65,7 @@ export class Cache {
   #againAtMs = 0;
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
+  #copiesOf: (path: string) => Copies = () => 'all';
 
   constructor(
     context: Context,
@@ -85,6 +87,16 @@ export class Cache {
     let bytes = this.#context.journal.counts().disk.bytes;
     for (const reserved of this.#reserved.values()) bytes += reserved;
     return bytes;
+  }
+
+  /** `copiesOf` says on how many members a file must be when this one drops it. */
+  keep(copiesOf: (path: string) => Copies): void {
+    this.#copiesOf = copiesOf;
+  }
+
+  /** True if so many bytes more fit. */
+  hasRoom(bytes: number): boolean {
+    return this.usedBytes + bytes <= this.bytesMax;
   }
 
   /** Sets another size. */
@@ -194,8 +206,7 @@ export class Cache {
   }
 
   async #dropFor(bytes: number): Promise<Outcome> {
-    const isRoom = (): boolean => this.usedBytes + bytes <= this.bytesMax;
-    if (isRoom()) return 'room';
+    if (this.hasRoom(bytes)) return 'room';
     if (bytes > this.bytesMax) return 'never';
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A fetch that ends during the attempt is no candidate of it.
@@ -213,7 +224,7 @@ export class Cache {
       }
       waiting += await this.#drop(batch);
     }
-    if (isRoom()) return 'room';
+    if (this.hasRoom(bytes)) return 'room';
     return isComing || waiting > 0 || this.#reserved.size > 0 ? 'later' : 'never';
   }
 
@@ -270,7 +281,9 @@ export class Cache {
       const sought = batch.map(({ row: { content, path } }) => ({ content, path }));
       const keepers = await this.#search.searchKeepers(sought);
       const others = this.#peers.all().filter(({ state }) => state !== 'left');
-      const enough = batch.filter(({ row, isOwn }) => this.#isEnough(keepers.get(row.path) ?? [], { others, isOwn }));
+      const enough = batch.filter((candidate) => {
+        return this.#isEnough(candidate, keepers.get(candidate.row.path) ?? [], others);
+      });
       if (enough.length > 0) await lock.run(() => this.#remove(enough.map(({ row }) => row)));
       return this.#peers.ready().length > 0 ? batch.length - enough.length : 0;
     } finally {
@@ -278,14 +291,11 @@ export class Cache {
     }
   }
 
-  #isEnough(
-    holders: readonly Peer['id'][],
-    { others, isOwn }: { readonly others: readonly Peer[]; readonly isOwn: boolean },
-  ): boolean {
+  #isEnough({ row, isOwn }: Candidate, holders: readonly Peer['id'][], others: readonly Peer[]): boolean {
     const members = others.map(({ id }) => {
       return { isOnDemand: this.#peers.isOnDemand(id), hasIt: holders.includes(id) };
     });
-    return areEnoughHolders(members, isOwn);
+    return areEnoughHolders(members, { isOwn, copies: this.#copiesOf(row.path) });
   }
 
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */

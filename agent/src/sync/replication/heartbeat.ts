@@ -30,6 +30,7 @@ export interface Vitals {
   readonly totalBytes: number;
   readonly missingBytes: number;
   readonly bytesPerSecond: number | undefined;
+  readonly lackingCopies: HeartbeatMessage['lackingCopies'];
 }
 
 /** Sends a heartbeat to every peer each second, measures round trips, and closes sessions with silent peers. */

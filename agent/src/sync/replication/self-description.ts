@@ -12,6 +12,7 @@ export interface Describable {
   readonly health: Health;
   readonly catchUp: CatchUp;
   readonly arrivals: Arrivals;
+  readonly copies: { lacking(): Vitals['lackingCopies'] };
 }
 
 /** The hello of this member for a new session. */
@@ -35,7 +36,7 @@ export function helloMessage({ context, lifecycle: { state, enabledAt } }: Descr
 
 /** Measures the state of this member for a heartbeat. */
 export async function measureVitals(member: Describable): Promise<Vitals> {
-  const { health, catchUp, lifecycle, arrivals } = member;
+  const { health, catchUp, lifecycle, arrivals, copies } = member;
   await health.measure();
   return {
     state: lifecycle.state,
@@ -43,6 +44,7 @@ export async function measureVitals(member: Describable): Promise<Vitals> {
     load: health.load,
     freeBytes: health.folder.freeBytes,
     progress: catchUp.progress(),
+    lackingCopies: copies.lacking(),
     ...arrivals.report(),
   };
 }

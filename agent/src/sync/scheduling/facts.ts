@@ -35,6 +35,8 @@ export class Facts {
   readonly demanded = new Signal<string>();
   /** A person wants more files to be on this disk. */
   readonly pinned = new Signal();
+  /** Copies are to be on other members than before. */
+  readonly placed = new Signal();
   /** So many bytes of a content that was needed were on this machine already, or are zeros. */
   readonly reused = new Signal<number>();
   /** A losing sibling was written as a conflict copy. */

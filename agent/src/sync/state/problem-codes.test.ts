@@ -160,7 +160,7 @@ const ofMember = (code: ProblemCode, lastsMs?: number): Case => ({
 
 // `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals. For `folder-stalled` and
 // `state-unusable` (withdrawn with the heartbeat) see the tests of a removed history; for `mount-changed` the tests of mounts.
-// `notify-failing` is withdrawn by the notifier. The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
+// `notify-failing` is withdrawn by the notifier, `copies-full` by the copies: see the tests of those. The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
 type Elsewhere =
   | 'journal-rebuilt'
   | 'mount-changed'
@@ -169,7 +169,8 @@ type Elsewhere =
   | 'state-unusable'
   | 'power-cut'
   | 'sync-failed'
-  | 'file-damaged';
+  | 'file-damaged'
+  | 'copies-full';
 
 const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
   'path-permission': [refused('path-permission'), unread('path-permission')],

@@ -16,6 +16,8 @@ export class WantedFiles {
   /** Files that this member is about to drop: other members must not count on them. */
   readonly dropping = new Set<string>();
   #pins: readonly string[];
+  #isPlaced: (path: string) => boolean = () => false;
+  #hasRoom: (bytes: number) => boolean = () => true;
 
   /** `pins`: the text of the setting. */
   constructor(isOnDemand: boolean, pins: string | undefined) {
@@ -32,14 +34,34 @@ export class WantedFiles {
     this.#pins = paths;
   }
 
-  /** True for a file that is to be on this disk. */
-  isWanted(path: string): boolean {
-    return !this.#isOnDemand || this.isDemanded(path) || this.mustStay(path);
+  /** `isPlaced` says of which files this member keeps a copy for the cluster. */
+  placedBy(isPlaced: (path: string) => boolean): void {
+    this.#isPlaced = isPlaced;
   }
 
-  /** True for a file that a person pinned, or that this member needs itself. */
+  /** `hasRoom` says whether so many bytes more fit into the cache. */
+  limitedBy(hasRoom: (bytes: number) => boolean): void {
+    this.#hasRoom = hasRoom;
+  }
+
+  /** True if so many bytes more fit into the cache. */
+  hasRoom(bytes: number): boolean {
+    return this.#hasRoom(bytes);
+  }
+
+  /** True for a file that is to be on this disk when its operation is applied. */
+  isWanted(path: string): boolean {
+    return !this.#isOnDemand || this.isDemanded(path) || this.#isNeeded(path);
+  }
+
+  /** True for a file of which this member keeps a copy for the cluster: it is fetched later, if it is not here. */
+  isPlaced(path: string): boolean {
+    return this.#isPlaced(path);
+  }
+
+  /** True for a file that is not dropped: a person pinned it, this member needs it itself, or keeps it for the cluster. */
   mustStay(path: string): boolean {
-    return holdsIgnoreRules(path) || this.#pins.some((pin) => pin === '' || pin === path || isBelow(path, pin));
+    return this.#isNeeded(path) || this.#isPlaced(path);
   }
 
   /** True while the file is fetched, or must stay for a reader. */
@@ -56,6 +78,10 @@ export class WantedFiles {
   prefetch(path: string): () => void {
     this.#prefetched.add(path);
     return () => void this.#prefetched.delete(path);
+  }
+
+  #isNeeded(path: string): boolean {
+    return holdsIgnoreRules(path) || this.#pins.some((pin) => pin === '' || pin === path || isBelow(path, pin));
   }
 
   /** A reader waits for the file. Call the result when it does no more. */

@@ -1,0 +1,226 @@
+import type { Operation } from '@lockstep/shared';
+import type { DiskEntry } from '../../core/entry.ts';
+import type { Clock } from '../ports/clock.ts';
+import { TaskLoop } from '../scheduling/task-loop.ts';
+import type { Context } from '../state/context.ts';
+import type { Placement } from './placement.ts';
+
+/** Files that are fetched at a time: those that were just written, and those that are placed here because a member went. */
+const freshAtOnce = 16;
+const movedAtOnce = 2;
+/** Copies that are made anew take this many bytes a second, so that they disturb nobody. */
+const movedBytesPerSecond = 10 * 1_048_576;
+/** Files that are known to be missing; the others are found by the next scan of the rows. */
+const listedMax = 10_000;
+const rowsAtOnce = 1_000;
+/** Operations arrive in floods. */
+const afterChangeMs = 100;
+const afterFailureMs = 10_000;
+
+/** What this member should keep for the cluster, and does not have. */
+export interface LackingCopies {
+  readonly files: number;
+  readonly bytes: number;
+  /** There is no room for them, although all was dropped that may be. */
+  readonly isFull: boolean;
+}
+
+/** Fetches a file to this disk. */
+export type Fetch = (path: string) => Promise<{ readonly isHere: boolean; readonly code?: string }>;
+
+/**
+ * Fetches the copies that this member keeps for the cluster: when a file is written, and when copies are to be here that were elsewhere, because
+ * a member went, is full, or a person changed a rule.
+ */
+export class CopiesKeeper {
+  readonly #context: Context;
+  readonly #placement: Placement;
+  readonly #fetch: Fetch;
+  readonly #loop: TaskLoop;
+  /** Files that other members wrote and that are not applied yet, or not fetched. */
+  readonly #fresh = new Set<string>();
+  /** More were written than can be listed: a scan finds them when they are applied. */
+  #isFlooded = false;
+  /** Copies that are missing here, with their bytes. */
+  #missing = new Map<string, number>();
+  #unlisted = { files: 0, bytes: 0 };
+  #isScanDue = true;
+  #isFull = false;
+  #placedBytes: number | undefined;
+
+  constructor(context: Context, parts: { readonly placement: Placement; readonly fetch: Fetch }) {
+    this.#context = context;
+    this.#placement = parts.placement;
+    this.#fetch = parts.fetch;
+    this.#loop = new TaskLoop({
+      clock: context.clock,
+      run: () => this.#run(),
+      delayMs: () => afterChangeMs,
+      failed: (error) => context.log.warn({ error: String(error) }, 'copies could not be fetched; this is retried'),
+      retryMs: afterFailureMs,
+    });
+    if (context.self.onDemand !== true) return;
+    const { facts } = context;
+    for (const fact of [facts.placed, facts.sessionOpened]) fact.on(() => this.#scanAgain());
+    // Those that this member made may settle siblings whose content is elsewhere.
+    for (const fact of [facts.received, facts.made]) fact.on((operations) => this.#note(operations));
+    facts.applied.on(() => this.#applied());
+  }
+
+  stop(): void {
+    this.#loop.stop();
+  }
+
+  /** What is missing here; undefined if nothing is. */
+  lacking(): LackingCopies | undefined {
+    const files = this.#missing.size + this.#unlisted.files;
+    if (files === 0) return undefined;
+    let { bytes } = this.#unlisted;
+    for (const size of this.#missing.values()) bytes += size;
+    return { files, bytes, isFull: this.#isFull };
+  }
+
+  /** Some of the files that are missing here. */
+  lackingPaths(count: number): string[] {
+    return [...this.#missing.keys()].slice(0, count);
+  }
+
+  /** The bytes of all contents that are placed here, as the last scan found them. */
+  get placedBytes(): number | undefined {
+    return this.#placedBytes;
+  }
+
+  #note(operations: readonly Operation[]): void {
+    if (this.#placement.rules.areTrivial) return;
+    for (const { path, content } of operations) if (content !== undefined) this.#fresh.add(path);
+    if (this.#fresh.size > listedMax) {
+      this.#fresh.clear();
+      this.#isFlooded = true;
+    }
+    this.#loop.poke();
+  }
+
+  #applied(): void {
+    if (this.#fresh.size > 0) this.#loop.poke();
+    if (!this.#isFlooded || this.#context.journal.counts().pending > 0) return;
+    this.#isFlooded = false;
+    this.#scanAgain();
+  }
+
+  #scanAgain(): void {
+    this.#isScanDue = true;
+    this.#loop.poke();
+  }
+
+  async #run(): Promise<void> {
+    await this.#fetchFresh();
+    if (this.#isScanDue) await this.#scan();
+    await this.#fetchMissing();
+  }
+
+  /** Fetches what was just written elsewhere. What is not applied yet is looked at again after the next application. */
+  async #fetchFresh(): Promise<void> {
+    const { journal } = this.#context;
+    const due = [...this.#fresh].filter((path) => {
+      const [head] = journal.heads(path);
+      const row = journal.disk(path);
+      const isApplied = head === undefined || (row?.dot.origin === head.origin && row.dot.seq === head.seq);
+      if (isApplied) this.#fresh.delete(path);
+      return isApplied && row?.remote === true && this.#placement.isPlacedHere(path);
+    });
+    for (const path of due) this.#missing.set(path, this.#sizeOf(path));
+    await this.#fetchAll(due, freshAtOnce);
+  }
+
+  /** Tries all once. Those that cannot be fetched now are tried again: a member that has them may come, or there may be room. */
+  async #fetchMissing(): Promise<void> {
+    const { clock } = this.#context;
+    const paths = [...this.#missing.keys()];
+    let isRoom = true;
+    for (let index = 0; index < paths.length && !this.#loop.isStopped && isRoom; index += movedAtOnce) {
+      const startedMs = clock.monotonicMs();
+      const batch = paths.slice(index, index + movedAtOnce);
+      const bytes = batch.reduce((sum, path) => sum + (this.#missing.get(path) ?? 0), 0);
+      isRoom = await this.#fetchAll(batch, movedAtOnce);
+      const restMs = (bytes / movedBytesPerSecond) * 1_000 - (clock.monotonicMs() - startedMs);
+      if (restMs > 0) await pause(clock, restMs);
+      // What was just written goes first.
+      await this.#fetchFresh();
+    }
+    if (this.#unlisted.files > 0 && this.#missing.size < paths.length) this.#isScanDue = true;
+    if (this.#missing.size > 0) this.#loop.in(afterFailureMs);
+    else if (this.#isScanDue) this.#loop.poke();
+  }
+
+  /** Fetches these files, some at a time. Returns false if there was no room for one. */
+  async #fetchAll(paths: readonly string[], atOnce: number): Promise<boolean> {
+    let isRoom = true;
+    for (let index = 0; index < paths.length && !this.#loop.isStopped; index += atOnce) {
+      const fits = await Promise.all(paths.slice(index, index + atOnce).map((path) => this.#fetchOne(path)));
+      isRoom &&= fits.every(Boolean);
+    }
+    return isRoom;
+  }
+
+  /** Fetches one file, if it is still to be here. Returns false if there is no room for it. */
+  async #fetchOne(path: string): Promise<boolean> {
+    const isDue = this.#context.journal.disk(path)?.remote === true && this.#placement.isPlacedHere(path);
+    const fetched = isDue ? await this.#fetch(path) : { isHere: true };
+    if (fetched.isHere) {
+      this.#missing.delete(path);
+      this.#isFull &&= !isDue;
+      return true;
+    }
+    if (fetched.code !== 'disk-full') return true;
+    // How much is placed here says what room this member may tell the others.
+    this.#isFull = true;
+    this.#isScanDue = true;
+    return false;
+  }
+
+  /** Finds all copies that are missing here, and how many bytes are placed here. */
+  async #scan(): Promise<void> {
+    this.#isScanDue = false;
+    const { journal } = this.#context;
+    const missing = new Map<string, number>();
+    const unlisted = { files: 0, bytes: 0 };
+    let placedBytes = 0;
+    for await (const { path } of this.#placedRows((after) => journal.remoteBelow('', after, rowsAtOnce))) {
+      const size = this.#sizeOf(path);
+      placedBytes += size;
+      if (missing.size < listedMax) missing.set(path, size);
+      else {
+        unlisted.files++;
+        unlisted.bytes += size;
+      }
+    }
+    for await (const { fingerprint } of this.#placedRows((after) => journal.diskBelow('', after, rowsAtOnce))) {
+      placedBytes += fingerprint?.size ?? 0;
+    }
+    this.#missing = missing;
+    this.#isFull &&= missing.size > 0;
+    this.#unlisted = unlisted;
+    this.#placedBytes = placedBytes;
+  }
+
+  /** The rows of copies that this member keeps, page by page: other tasks run in between. */
+  async *#placedRows(page: (after: string | undefined) => readonly DiskEntry[]): AsyncIterableIterator<DiskEntry> {
+    if (this.#placement.rules.areTrivial) return;
+    let after: string | undefined;
+    for (;;) {
+      const rows = page(after);
+      for (const row of rows) if (this.#placement.isPlacedHere(row.path)) yield row;
+      if (rows.length < rowsAtOnce) return;
+      after = rows.at(-1)?.path;
+      await pause(this.#context.clock, 0);
+    }
+  }
+
+  #sizeOf(path: string): number {
+    return this.#context.journal.heads(path)[0]?.size ?? 0;
+  }
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.after(ms, resolve));
+}

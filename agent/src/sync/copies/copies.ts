@@ -1,0 +1,140 @@
+import { type CopiesRule, copiesRulesMax, LockstepError, type Operation } from '@lockstep/shared';
+import { formatBytes, formatItems } from '@lockstep/shared/present';
+import { type Copies as CopiesNumber, patternFault } from '../../core/copies/copies-rules.ts';
+import { nextRoom } from '../../core/copies/room.ts';
+import type { OperationWriter } from '../members/operation-writer.ts';
+import { ownRecord, writeOwnRecord } from '../members/own-record.ts';
+import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
+import { CopiesKeeper, type Fetch, type LackingCopies } from './copies-keeper.ts';
+import { Placement } from './placement.ts';
+
+/** The room of a member changes at most so often: each change is an operation. */
+const roomEveryMs = 60_000;
+/** It grows only so long after it fell, unless the cache was made larger. */
+const roomGrowsAfterMs = 3_600_000;
+
+/** The copies that the cluster keeps: the rules, and this member's share. */
+export class Copies {
+  readonly placement: Placement;
+  readonly keeper: CopiesKeeper;
+  readonly #context: Context;
+  readonly #operationWriter: OperationWriter;
+  readonly #peers: Peers;
+  readonly #isActive: () => boolean;
+  readonly #bytesMax: () => number;
+  #roomAtMs: number | undefined;
+  #fell: { readonly atMs: number; readonly bytesMax: number } | undefined;
+
+  /** `bytesMax`: the bytes that the contents on this member may take. */
+  constructor(
+    context: Context,
+    parts: {
+      readonly peers: Peers;
+      readonly operationWriter: OperationWriter;
+      readonly isActive: () => boolean;
+      readonly fetch: Fetch;
+      readonly bytesMax: () => number;
+      readonly awayMsMax: number;
+    },
+  ) {
+    this.#context = context;
+    this.#operationWriter = parts.operationWriter;
+    this.#peers = parts.peers;
+    this.#isActive = parts.isActive;
+    this.#bytesMax = parts.bytesMax;
+    this.placement = new Placement(context, parts.peers, parts.awayMsMax);
+    this.keeper = new CopiesKeeper(context, { placement: this.placement, fetch: parts.fetch });
+    if (!context.self.onDemand) return;
+    context.facts.second.on(() => {
+      this.#tellRoom();
+      this.#reportFull();
+    });
+  }
+
+  /**
+   * Sets on at least how many members the contents of the files that match `pattern` are kept; `''` is for all that no pattern matches. null
+   * removes the rule. Returns the operation by which the others learn it. Throws 'request-invalid' for a pattern that matches nothing, and for
+   * more copies than there are members.
+   */
+  set(pattern: string, copies: CopiesNumber | null): Operation | undefined {
+    const { journal, clock } = this.#context;
+    const fault = pattern === '' ? undefined : patternFault(pattern);
+    if (fault !== undefined) throw invalid(`${JSON.stringify(pattern)} is no pattern: ${fault}`);
+    const members = journal.members();
+    const count = members.filter(({ standing }) => standing === 'joined').length;
+    if (typeof copies === 'number' && copies > count) {
+      throw invalid(
+        `${copies} copies cannot be kept on ${count} ${count === 1 ? 'member' : 'members'}: add members first, or ask for fewer copies.`,
+      );
+    }
+    if (copies === null && !this.placement.rules.active.some((rule) => rule.pattern === pattern)) {
+      throw invalid(
+        `There is no rule ${pattern === '' ? 'for all files' : `for ${pattern}`}: lockstep copies lists them.`,
+      );
+    }
+    const own = ownRecord(this.#context)?.copies ?? [];
+    const others = own.filter((rule) => rule.pattern !== pattern);
+    if (others.length >= copiesRulesMax) {
+      throw invalid(`${copiesRulesMax} rules were set at this member already: set this one at another member.`);
+    }
+    // A person who sees a rule and sets another one means the later one, also if a clock is behind.
+    const lastMs = Math.max(0, ...members.flatMap((member) => member.copies?.map(({ at }) => at) ?? []));
+    const rule: CopiesRule = { pattern, copies, at: Math.max(clock.wallMs(), lastMs + 1) };
+    const operation = writeOwnRecord(this.#context, this.#operationWriter, { copies: [...others, rule] });
+    this.placement.refresh();
+    return operation;
+  }
+
+  /** What this member should keep and does not have; undefined if nothing. */
+  lacking(): LackingCopies | undefined {
+    return this.keeper.lacking();
+  }
+
+  stop(): void {
+    this.keeper.stop();
+  }
+
+  #reportFull(): void {
+    const { problems } = this.#context;
+    const lacking = this.lacking();
+    if (lacking?.isFull !== true) {
+      problems.clear('copies-full');
+      return;
+    }
+    const what = `${formatItems(lacking.files, 'copy', 'copies')} with ${formatBytes(lacking.bytes)}`;
+    const detail =
+      `There is no room here for ${what}. Nothing is lost: those files have fewer copies than wanted. ` +
+      'Other members that have room take them within minutes. If this stays: raise cache_size, add a member, or ask for fewer copies (lockstep copies).';
+    problems.set('copies-full', {}, detail);
+  }
+
+  /** Tells the others how much room there is for copies here, when that has changed. */
+  #tellRoom(): void {
+    const nowMs = this.#context.clock.monotonicMs();
+    const bytesMax = this.#bytesMax();
+    const { placedBytes } = this.keeper;
+    if (!this.#isActive() || !Number.isFinite(bytesMax) || placedBytes === undefined) return;
+    if (this.#roomAtMs !== undefined && nowMs - this.#roomAtMs < roomEveryMs) return;
+    const known = ownRecord(this.#context)?.room;
+    const fellLately =
+      this.#fell !== undefined && this.#fell.bytesMax >= bytesMax && nowMs - this.#fell.atMs < roomGrowsAfterMs;
+    const areOthersFull = this.#areOthersFull();
+    const room = nextRoom({ room: known, bytesMax, placedBytes, areOthersFull, fellLately });
+    if (room === known) return;
+    this.#roomAtMs = nowMs;
+    if (known !== undefined && room < known) this.#fell = { atMs: nowMs, bytesMax };
+    writeOwnRecord(this.#context, this.#operationWriter, { room });
+    this.placement.refresh();
+  }
+
+  #areOthersFull(): boolean {
+    return this.placement.candidates
+      .filter(({ id }) => id !== this.#context.self.id)
+      .every(({ id }) => this.#peers.get(id)?.said?.lackingCopies?.isFull === true);
+  }
+}
+
+function invalid(message: string): LockstepError {
+  return new LockstepError('request-invalid', message);
+}
