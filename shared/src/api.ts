@@ -4,6 +4,7 @@ export * from './api/commands.ts';
 export * from './api/common.ts';
 export * from './api/conflicts.ts';
 export * from './api/control.ts';
+export * from './api/copies.ts';
 export * from './api/events.ts';
 export * from './api/files.ts';
 export * from './api/health-history.ts';

@@ -3,6 +3,7 @@ export * from './present/browser-name.ts';
 export * from './present/cache-reads.ts';
 export * from './present/causes.ts';
 export * from './present/condition.ts';
+export * from './present/copies.ts';
 export * from './present/folder-words.ts';
 export * from './present/health-beats.ts';
 export * from './present/health-event.ts';

@@ -4,6 +4,7 @@ import { SettingsError } from '../config/load-config.ts';
 import { addAcceptMountCommand } from './commands/accept-mount.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
+import { addCopiesCommand } from './commands/copies.ts';
 import { addDashboardCommand } from './commands/dashboard.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addHistoryCommand } from './commands/history.ts';
@@ -61,6 +62,7 @@ const commands = [
   addMountCommand,
   addPinCommand,
   addUnpinCommand,
+  addCopiesCommand,
   addNotifyCommand,
   addPauseCommand,
   addResumeCommand,

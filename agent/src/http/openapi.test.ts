@@ -37,6 +37,7 @@ test('[API4] the description names every route and has a summary of each', async
         'conflicts/settled',
         'conflicts/undo',
         'content/{path}',
+        'copies',
       ],
       ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'members/remove', 'ops', 'paths/{path}'],
       ...['', '/pause', '/resume', '/retry', '/settings'].map((what) => `members/{member}/control${what}`),

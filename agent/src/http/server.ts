@@ -22,6 +22,7 @@ import { openapiOptions } from './openapi.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
+import { copiesRoutes } from './routes/copies.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -145,6 +146,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(ignoreRuleRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
   await app.register(remoteRoutes, { prefix: apiPrefix, member });
+  await app.register(copiesRoutes, { prefix: apiPrefix, member });
   await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { countSchema, list, memberConditionSchema, memberStateSchema, momentSchema, vectorSchema } from './common.ts';
+import { lackingCopiesSchema } from './copies.ts';
 
 /** A resync under way. */
 export const catchUpSchema = z.object({
@@ -57,6 +58,9 @@ export const memberReportSchema = z
     files: countSchema.optional().describe('Files that are in place on its disk.'),
     bytes: countSchema.optional().describe('Bytes of these files.'),
     progress: progressSchema.optional().describe('Absent when its disk lacks no bytes, and while it is not heard.'),
+    lackingCopies: lackingCopiesSchema
+      .optional()
+      .describe('Copies that it keeps for the cluster and does not have yet.'),
     freeBytes: countSchema.optional(),
     load: z.number().min(0).optional().describe('Processors in use by its agent: 1 is one whole processor.'),
     version: vectorSchema.optional().describe('The operations it knows.'),

@@ -34,9 +34,21 @@ export const pathReportSchema = z
         name: z.string(),
         condition: memberConditionSchema,
         holds: z.boolean().describe('It holds all heads of the path durably.'),
-        onDemand: z.literal(true).optional().describe('It keeps this file only as long as it has room for it.'),
+        onDemand: z
+          .literal(true)
+          .optional()
+          .describe('It fetches contents on demand; it was asked whether it has this one.'),
+        unknown: z.literal(true).optional().describe('It fetches on demand and could not be asked.'),
       }),
     ).describe('All members that have not left; empty when no operation on it is known.'),
+    copies: z
+      .object({
+        wanted: countSchema,
+        placedOn: list(z.string()).describe('Names of the members on demand that keep a copy.'),
+        unplaced: countSchema.describe('Copies for which no member is there, or none has the room.'),
+      })
+      .optional()
+      .describe('Of a file, if a person wants a number of copies.'),
     problem: problemSchema.nullable(),
     conflictCopies: list(z.string()).describe('Paths of its conflict copies in the same directory.'),
     copyOf: z.string().optional().describe('The path that it is a conflict copy of, from its name.'),

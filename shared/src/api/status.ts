@@ -8,6 +8,7 @@ import {
   problemSchema,
   vectorSchema,
 } from './common.ts';
+import { shortRuleSchema } from './copies.ts';
 import { catchUpSchema, memberReportSchema } from './members.ts';
 
 /** A long work under way, by the number of paths. */
@@ -64,6 +65,9 @@ export const statusSchema = z
     bytes: countSchema.describe('Bytes of the files that are in place on this disk.'),
     freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
     cache: cacheReportSchema.optional().describe('Of a member that fetches contents on demand; absent for others.'),
+    shortRules: list(shortRuleSchema)
+      .optional()
+      .describe('The rules for copies that ask for more members than count now; absent when there are none.'),
     history: z
       .object({
         versions: countSchema.describe('Replaced and deleted versions that are kept.'),

@@ -53,6 +53,16 @@ test.each<[string, string, Status]>([
     ]),
   ],
   ['bad', 'cat is down; the other two are up to date.', status([ant, { ...bee, onDemand: true }, downCat])],
+  [
+    'bad',
+    'cat is down; bee fetches 12 copies with 3 MB.',
+    status([ant, { ...bee, onDemand: true, lackingCopies: { files: 12, bytes: 3_000_000, isFull: false } }, downCat]),
+  ],
+  [
+    'held',
+    '3 copies of films/ are wanted, and only 2 members can keep one now.',
+    status([ant, bee], { shortRules: [{ pattern: 'films/', wanted: 3, able: 2 }] }),
+  ],
   ['held', '1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
   ['held', '3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
   ['good', 'ant is alone and waits for others.', status([ant])],

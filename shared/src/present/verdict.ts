@@ -2,6 +2,7 @@ import type { MemberReport, Status } from '../api.ts';
 import { isGrave } from '../error-code.ts';
 import type { MemberCondition } from '../member-condition.ts';
 import { isAway } from './condition.ts';
+import { lackingText, shortRuleText } from './copies.ts';
 import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
 import { isCutOff } from './member-problems.ts';
 import { are, behindText, have, listed, namedMax, problemSentence, problemsOf, progressOf } from './member-words.ts';
@@ -75,10 +76,20 @@ function findingsOf(status: Status): readonly Finding[] {
   const matrix = latencyMatrix(status);
   const down = members.filter(({ condition }) => condition === 'down');
   const away = hearsNobody(status) ? [lonelyFinding(status, down)] : awayFindings(members);
-  const found = [...away, ...problemFindings(status, members), ...cutFindings(matrix), ...choiceFindings(status)];
+  const found = [
+    ...away,
+    ...problemFindings(status, members),
+    ...cutFindings(matrix),
+    ...shortFindings(status),
+    ...choiceFindings(status),
+  ];
   const coming = comingFindings(status, members);
   const urgent = [...found, ...coming];
-  return [...(urgent.length > 0 ? urgent : movingFindings(status, members)), ...expectedFindings(status, members)];
+  return [
+    ...(urgent.length > 0 ? urgent : movingFindings(status, members)),
+    ...copiesFindings(members),
+    ...expectedFindings(status, members),
+  ];
 }
 
 /** Members that are away as a person expects it. Nobody needs to act, but what they lack or alone have is said. */
@@ -161,6 +172,20 @@ function choiceFindings({ conflictCopies: count }: Status): readonly Finding[] {
   if (count === 0) return [];
   const text = `${formatItems(count, 'conflict')} ${count === 1 ? 'waits' : 'wait'} for a choice`;
   return [finding('held', text, { view: 'conflicts' })];
+}
+
+/** Files have fewer copies than a person wants, until there are more members or the rule is another one. */
+function shortFindings({ shortRules = [] }: Status): readonly Finding[] {
+  return shortRules.map((rule) => finding('held', shortRuleText(rule), { view: 'members' }));
+}
+
+/** Members that make copies. Those that have no room have a problem. */
+function copiesFindings(members: readonly MemberReport[]): readonly Finding[] {
+  return members.flatMap((member) => {
+    const { lackingCopies: lacking, condition, name } = member;
+    if (lacking === undefined || lacking.isFull || isAway(condition)) return [];
+    return [finding('busy', `${name} ${lackingText(lacking)}`, aboutMembers([member]))];
+  });
 }
 
 /** Members that are not here yet, or that are about to be. */

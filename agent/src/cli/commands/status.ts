@@ -7,8 +7,10 @@ import {
   formatAgo,
   formatBytes,
   formatItems,
+  lackingText,
   limitSentence,
   progressText,
+  shortRuleText,
 } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
@@ -66,6 +68,10 @@ export function formatStatus(status: Status, paint: Paint): string {
     ...(status.history === undefined ? [] : [`history    ${historyText(status.history)}`]),
     ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),
     ...(status.limits ?? []).map((limit) => `limit      ${printable(limitSentence(limit, [limit]))}`),
+    ...(status.shortRules ?? []).map((rule) => `copies     ${printable(shortRuleText(rule))}`),
+    ...status.members.flatMap(({ name, lackingCopies }) =>
+      lackingCopies === undefined ? [] : [`copies     ${printable(name)} ${lackingText(lackingCopies)}`],
+    ),
     ...(status.pending > 0 ? [`pending    ${formatItems(status.pending, 'path')} not on this disk yet`] : []),
     ...(status.conflicts > 0 ? [`conflicts  ${formatItems(status.conflicts, 'path')} not settled yet`] : []),
     `dashboard  ${member.dashboard}`,

@@ -1,5 +1,5 @@
 import { type OperationReport, type PathReport, pathReportSchema } from '@lockstep/shared/api';
-import { authorOf, conditionWords, formatAgo } from '@lockstep/shared/present';
+import { authorOf, conditionWords, copiesSentence, formatAgo } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -48,8 +48,8 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   section(
     'Held by',
     report.holders.map(
-      ({ name, condition, holds, onDemand }) =>
-        `${holds ? paint('green', 'yes') : paint('yellow', 'no ')}  ${name} (${conditionWords(condition)}${onDemand ? ', on demand' : ''})`,
+      ({ name, condition, holds, onDemand, unknown }) =>
+        `${holds ? paint('green', 'yes') : paint('yellow', unknown ? '?  ' : 'no ')}  ${name} (${conditionWords(condition)}${onDemand ? ', on demand' : ''})`,
     ),
   );
   section(
@@ -59,6 +59,7 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
       return name === undefined ? printable(reason) : `${name}: ${printable(reason)}`;
     }),
   );
+  section('Copies', report.copies === undefined ? [] : [printable(copiesSentence(report.copies))]);
   section('Problem', report.problem === null ? [] : [printable(report.problem.detail)]);
   section(
     'Newest operations',

@@ -207,6 +207,18 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
     examples: [['lockstep pin ~/shared/photos/2026', 'read them on a journey']],
   },
   unpin: { examples: [['lockstep unpin ~/shared/photos/2026', 'they may leave this disk again']] },
+  copies: {
+    details: [
+      'A rule holds in the whole cluster. Members with the whole folder count; what they lack is kept by members on demand, by the room they have.',
+      'PATTERN is a line as in .lockstepignore. Of several that match a file, the largest number holds.',
+    ],
+    examples: [
+      ['lockstep copies', 'the rules, and the members that lack copies'],
+      ['lockstep copies 2', 'every file on at least two members'],
+      ["lockstep copies 1 '*.iso'", 'these on one'],
+      ["lockstep copies --remove '*.iso'", 'these as all others'],
+    ],
+  },
   notify: {
     details: [
       'config.toml says by what people are told (notify_webhook, notify_command), and of what (notify_about, notify_after, notify_free_space).',

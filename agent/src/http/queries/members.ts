@@ -43,6 +43,7 @@ function reportSelf(engine: Engine): MemberReport {
     pending: counts.pending,
     problems: problems.count,
     trouble: problems.worst()?.code,
+    lackingCopies: engine.copies.lacking(),
     files: counts.disk.files,
     bytes: counts.disk.bytes,
     progress: ownProgress(engine),
@@ -91,6 +92,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     files: said?.files,
     bytes: said?.bytes,
     progress: peerProgress(engine, peer),
+    lackingCopies: said?.lackingCopies,
     freeBytes: said?.freeBytes,
     load: said?.load,
     // The digest belongs to `known` of the same heartbeat; an acknowledgement may have brought a newer `known` since.

@@ -19,6 +19,7 @@ export function readStatus(engine: Engine, place: Place): Status {
   const work = engine.work.list();
   const limits = delayingLimits(engine);
   const known = journal.known();
+  const shortRules = engine.copies.placement.shortRules();
   return {
     member: {
       id: self.id,
@@ -64,6 +65,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     lastEvent: journal.lastEventNumber(),
     oldestMember: oldestMember(engine),
     catchUp: engine.catchUp.progress(),
+    ...(shortRules.length > 0 && { shortRules }),
     ...(work.length > 0 && { work }),
     ...(limits.length > 0 && { limits }),
     members,

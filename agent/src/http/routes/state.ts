@@ -3,7 +3,7 @@ import { joinRecipeSchema, membersSchema, pathReportSchema, statusSchema, summar
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { answers } from '../answers.ts';
-import { readPath } from '../queries/folder/path.ts';
+import { askForPath } from '../queries/folder/path.ts';
 import { readMembers } from '../queries/members.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
@@ -70,7 +70,7 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
     },
     async (request) => {
       const path = request.params['*'];
-      return readPath(engine, checkedPath(path));
+      return askForPath(engine, checkedPath(path));
     },
   );
 };

@@ -1,5 +1,5 @@
 import type { PathReport } from '@lockstep/shared/api';
-import { formatBytes, formatItems, formatNames, shownBytesMax } from '@lockstep/shared/present';
+import { copiesSentence, formatBytes, formatItems, formatNames, shownBytesMax } from '@lockstep/shared/present';
 import { Alert, Anchor, Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { contentUrl, downloadUrl } from '../../parts/content-url.ts';
@@ -19,8 +19,6 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
   const { path, heads, holders, waitsFor, problem } = report;
   const [head] = heads;
   const byName = [...holders].sort((a, b) => a.name.localeCompare(b.name));
-  const keepers = holders.filter(({ onDemand }) => !onDemand);
-  const holding = keepers.filter(({ holds }) => holds).length;
   return (
     <Paper withBorder p="md" component="section" aria-label={`About ${path}`} className={classes.panel}>
       <div>
@@ -60,14 +58,15 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
       {holders.length > 0 && (
         <section aria-labelledby="holders">
           <Title order={3} size="h5" id="holders">
-            Held by {holding} of {formatItems(keepers.length, 'member')}
+            Held by {heldText(holders)}
           </Title>
+          {report.copies !== undefined && <Text size="sm">{copiesSentence(report.copies)}</Text>}
           <ul className={classes.holders}>
-            {byName.map(({ member, name, condition, holds, onDemand }) => (
+            {byName.map(({ member, name, condition, holds, onDemand, unknown }) => (
               <li key={member} data-holds={onDemand && !holds ? undefined : holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark condition={condition} />
-                <span className={classes.has}>{holdsText(holds, onDemand)}</span>
+                <span className={classes.has}>{holdsText(holds, { onDemand, unknown })}</span>
               </li>
             ))}
           </ul>
@@ -90,9 +89,20 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
   );
 }
 
-function holdsText(holds: boolean, onDemand: true | undefined): string {
-  if (onDemand) return holds ? 'has it' : 'if read';
-  return holds ? 'has it' : 'not yet';
+/** How many have it, of those that are to have it, or of all if none has the whole folder. */
+function heldText(holders: PathReport['holders']): string {
+  const full = holders.filter(({ onDemand }) => !onDemand);
+  const counted = full.length === 0 ? holders : full;
+  return `${counted.filter(({ holds }) => holds).length} of ${formatItems(counted.length, 'member')}`;
+}
+
+function holdsText(
+  holds: boolean,
+  { onDemand, unknown }: Pick<PathReport['holders'][number], 'onDemand' | 'unknown'>,
+): string {
+  if (holds) return 'has it';
+  if (unknown) return 'unknown';
+  return onDemand ? 'if read' : 'not yet';
 }
 
 /** Links to the conflict copies of a path, or from a conflict copy to its original. */

@@ -7,6 +7,7 @@ import {
   formatDuration,
   formatItems,
   formatRoundTrip,
+  lackingText,
   problemWords,
   progressText,
 } from '@lockstep/shared/present';
@@ -65,6 +66,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
     ['Last error', !['shut-down', 'paused', 'away'].includes(member.condition) && (member.lastError ?? false)],
     ['Contents', member.onDemand === true && 'on demand: it has the files that were read or written there'],
+    ['Copies', member.lackingCopies !== undefined && `it ${lackingText(member.lackingCopies)}`],
     ['May be away', member.mayBeAway === true && 'yes: its machine is off at times'],
     [
       'Problems',

@@ -1,4 +1,4 @@
-import { type Applied, carriedTimeUs, entryType } from '@lockstep/shared';
+import { type Applied, carriedTimeUs, entryType, type MemberId, type Operation } from '@lockstep/shared';
 import type { PathReport } from '@lockstep/shared/api';
 import { conditionPhrase } from '@lockstep/shared/present';
 import { isConflictPath, originalPath } from '../../../core/conflict-name.ts';
@@ -12,8 +12,22 @@ import { conflictCopies } from './tree.ts';
 
 const logRows = 50;
 
-/** This member's knowledge of a path: its versions, the members that hold it, the reasons why it waits. */
-export function readPath(engine: Engine, path: string): PathReport {
+/** This member's knowledge of a path, after it has asked the members on demand whether they have the file. */
+export async function askForPath(engine: Engine, path: string): Promise<PathReport> {
+  const { peers, search, context } = engine;
+  const sought = context.journal
+    .heads(path)
+    .flatMap(({ content }) => (content === undefined ? [] : [{ content, path }]));
+  if (sought.length === 0 || !peers.ready().some(({ id }) => peers.isOnDemand(id))) return readPath(engine, path);
+  const keepers = await search.searchKeepers(sought);
+  return readPath(engine, path, keepers.get(path) ?? []);
+}
+
+/**
+ * This member's knowledge of a path: its versions, the members that hold it, the reasons why it waits. `keepers` are those that said that they
+ * have the file.
+ */
+export function readPath(engine: Engine, path: string, keepers: readonly MemberId[] = []): PathReport {
   const { journal, problems, ignored, self } = engine.context;
   const heads = journal.heads(path);
   const row = journal.disk(path);
@@ -38,7 +52,9 @@ export function readPath(engine: Engine, path: string): PathReport {
       const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
       const isShown = shows(shownBy(engine, peer.id, peer.applied));
       const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
-      return { ...about, condition: conditionOf(engine, peer), holds: isShown && !onDemand, onDemand, isShown };
+      const has = onDemand ? keepers.includes(peer.id) : isShown;
+      const unknown: true | undefined = onDemand && !peer.ready ? true : undefined;
+      return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, isShown };
     });
   const own = { member: self.id as string, name: self.name, condition: ownCondition(engine) };
   const holders = [
@@ -74,6 +90,7 @@ export function readPath(engine: Engine, path: string): PathReport {
     waitsFor,
     // No member holds a path that no operation names.
     holders: heads.length === 0 ? [] : holders,
+    copies: visible && copiesOf(engine, visible),
     problem: problem ? { ...problem } : null,
     conflictCopies: conflictCopies(journal, path),
     copyOf: isConflictPath(path) ? originalPath(path) : undefined,
@@ -81,6 +98,13 @@ export function readPath(engine: Engine, path: string): PathReport {
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),
   };
+}
+
+function copiesOf({ copies, peers }: Engine, head: Operation): PathReport['copies'] {
+  if (head.content === undefined) return undefined;
+  const { wanted, onDemand, unplaced } = copies.placement.of(head);
+  if (wanted === 'all') return undefined;
+  return { wanted, placedOn: onDemand.map((id) => peers.nameOf(id)), unplaced };
 }
 
 function diskType(type: ReturnType<typeof entryType>): 'file' | 'directory' | 'symlink' | 'absent' {

@@ -1,0 +1,36 @@
+import type { CopiesReport } from '@lockstep/shared/api';
+import { expect, test } from 'vitest';
+import { formatCopies } from './copies.ts';
+
+const member = { id: 'a', name: 'ant', onDemand: true, counts: true };
+const text = (report: Partial<CopiesReport>): string => formatCopies({ rules: [], members: [member], ...report });
+
+test('[CP6] lockstep copies lists the rules, the one for all other files last', () => {
+  expect(text({})).toBe('all files: on all members with the whole folder');
+  expect(text({ rules: [{ pattern: '', copies: 2 }] })).toBe('all files: on at least 2 members');
+  const rules = [
+    { pattern: '', copies: 1 },
+    { pattern: '*.iso', copies: 'all' as const },
+  ];
+  expect(text({ rules }).split('\n')).toEqual([
+    '*.iso: on all members with the whole folder',
+    'all other files: on at least 1 member',
+  ]);
+  expect(text({ rules: [{ pattern: 'a\u001b[2J', copies: 3 }] })).not.toContain('\u001b');
+});
+
+test('[CP6] it says who does not count, who makes copies, and who has no room', () => {
+  const members: CopiesReport['members'] = [
+    { ...member, counts: false },
+    { ...member, name: 'bee', lacking: { files: 1, bytes: 2_000, isFull: false } },
+    { ...member, name: 'cow', lacking: { files: 3, bytes: 9_000_000, isFull: true }, paths: ['d/x', 'y'] },
+  ];
+  expect(text({ members }).split('\n').slice(1)).toEqual([
+    'ant does not count now: its copies are made elsewhere.',
+    'bee fetches 1 copy with 2 kB.',
+    'cow has no room for 3 copies with 9 MB: raise its cache_size, or add a member.',
+    '  d/x',
+    '  y',
+    '  and 1 more',
+  ]);
+});

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+
+const kibibyte = 1_024;
+
+/** The environment of a member that fetches contents on demand, and takes another for gone after five seconds. */
+const onDemand = (cache: string) => ({
+  LOCKSTEP_CONTENT: 'on-demand',
+  LOCKSTEP_CACHE_SIZE: cache,
+  LOCKSTEP_PREFETCH: 'false',
+  LOCKSTEP_COPIES_AWAY: '5s',
+});
+
+/** The number of members that have each file. */
+const copiesOf = (paths: readonly string[], members: readonly Member[]): number[] =>
+  paths.map((path) => members.filter((member) => existsSync(member.path(path))).length);
+
+const copies = (member: Member, ...args: readonly string[]) => lockstep(['copies', ...args, '--dir', member.folder]);
+
+async function writeFiles(member: Member, count: number, bytes: number): Promise<string[]> {
+  const paths = Array.from({ length: count }, (_, index) => `file-${index}`);
+  for (const path of paths) await writeFile(member.path(path), randomBytes(bytes));
+  return paths;
+}
+
+test('[CP2] [CP3] copies are made on members on demand, and made elsewhere when one of those is away', async () => {
+  const cluster = await startCluster(['ant'], { start: { env: { LOCKSTEP_COPIES_AWAY: '5s' } } });
+  const ant = cluster.member('ant');
+  const others: Member[] = [];
+  for (const name of ['bee', 'cow', 'dog'])
+    others.push(await cluster.add(name, { start: { env: onDemand('50 MiB') } }));
+  const [bee] = others;
+  if (bee === undefined) throw new Error('unreachable');
+  await eventually(async () => {
+    const { members } = JSON.parse((await copies(ant, '--json')).out);
+    expect(members.filter(({ counts }: { counts: boolean }) => counts)).toHaveLength(4);
+  });
+  const paths = await writeFiles(ant, 24, 200 * kibibyte);
+  await cluster.settled([ant]);
+  await eventually(() => expect(copiesOf(paths, others)).toEqual(paths.map(() => 0)));
+  expect((await copies(bee, '2')).out).toContain('all files: on at least 2 members');
+  // ant has the whole folder, and counts as one.
+  await eventually(() => expect(copiesOf(paths, others)).toEqual(paths.map(() => 1)));
+  for (const member of others) expect(copiesOf(paths, [member])).toContain(1);
+  const why = await lockstep(['why', ant.path('file-0')]);
+  expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) keeps one\./);
+  // Those on demand are asked whether they have it.
+  const held = await lockstep(['why', ant.path('file-0'), '--json']);
+  const holders: { name: string; holds: boolean }[] = JSON.parse(held.out).holders;
+  for (const member of [ant, ...others]) {
+    const said = holders.find(({ name }) => name === member.name);
+    expect(said?.holds).toBe(existsSync(member.path('file-0')));
+  }
+
+  await bee.kill();
+  await eventually(() => expect(copiesOf(paths, others.slice(1))).toEqual(paths.map(() => 1)), { timeoutMs: 60_000 });
+  // ant may have heard bee a moment later than the others.
+  await eventually(async () => expect((await copies(ant)).out).toContain('bee does not count now'));
+});
+
+test('[CP2] [CP5] three members on demand with two copies hold more than the disk of one, and lose none', async () => {
+  const env = onDemand('12 MiB');
+  const cluster = await startCluster(['ant', 'bee', 'cow'], { start: { env } });
+  const [ant, ...rest] = cluster.members;
+  if (ant === undefined) throw new Error('unreachable');
+  expect((await copies(ant, '2')).code).toBe(0);
+  const paths: string[] = [];
+  for (let index = 0; index < 30; index++) {
+    const path = `film-${index}`;
+    await writeFile(ant.path(path), randomBytes(512 * kibibyte));
+    paths.push(path);
+  }
+  await eventually(
+    async () => {
+      for (const count of copiesOf(paths, cluster.members)) expect(count).toBeGreaterThanOrEqual(2);
+      for (const member of cluster.members) {
+        const { cache } = await member.status();
+        expect(cache?.usedBytes).toBeLessThanOrEqual(12 * 1_024 * kibibyte);
+      }
+    },
+    { timeoutMs: 90_000 },
+  );
+  // All of it can be read anywhere.
+  for (const member of rest) {
+    const answer = await member.fetch('api/v1/files/film-3');
+    expect((await answer.arrayBuffer()).byteLength).toBe(statSyncOf(cluster.members, 'film-3'));
+  }
+});
+
+function statSyncOf(members: readonly Member[], path: string): number | undefined {
+  const holder = members.find((member) => existsSync(member.path(path)));
+  return holder && statSync(holder.path(path)).size;
+}
+
+test('[CP1] [CP6] a rule holds on all members, and what makes no sense is refused', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = cluster.members;
+  if (ant === undefined || bee === undefined) throw new Error('unreachable');
+  expect((await copies(ant)).out).toContain('all files: on all members with the whole folder');
+  expect(await copies(ant, '5')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('cannot be kept on 2 members'),
+  });
+  expect(await copies(ant, '0')).toMatchObject({ code: 2, err: expect.stringContaining('a whole number from 1') });
+  expect(await copies(ant, '2', '!x')).toMatchObject({ code: 2, err: expect.stringContaining('no exceptions') });
+  expect(await copies(ant, '--remove', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('no rule for x') });
+  expect((await copies(ant, '1', 'films/')).code).toBe(0);
+  await eventually(async () => expect((await copies(bee)).out).toContain('films/: on at least 1 member'));
+  expect((await copies(bee, '--remove', 'films/')).code).toBe(0);
+  await eventually(async () => expect((await copies(ant)).out).not.toContain('films/'));
+});

@@ -1,0 +1,25 @@
+import type { LackingCopies, ShortRule } from '../api/copies.ts';
+import type { PathReport } from '../api/path-report.ts';
+import { formatBytes, formatItems, formatNames } from './units.ts';
+
+/** What a member lacks of the copies that it keeps for the cluster, and what becomes of them; without its name. */
+export function lackingText({ files, bytes, isFull }: LackingCopies): string {
+  const what = `${formatItems(files, 'copy', 'copies')} with ${formatBytes(bytes)}`;
+  return isFull ? `has no room for ${what}: raise its cache_size, or add a member` : `fetches ${what}`;
+}
+
+/** Which copies a rule asks for, and how many members there are for them. */
+export function shortRuleText({ pattern, wanted, able }: ShortRule): string {
+  const what = pattern === '' ? '' : ` of ${pattern}`;
+  const members = able === 0 ? 'no member' : `only ${formatItems(able, 'member')}`;
+  return `${formatItems(wanted, 'copy', 'copies')}${what} ${wanted === 1 ? 'is' : 'are'} wanted, and ${members} can keep one now`;
+}
+
+/** How many copies of a file are wanted, and which members on demand keep one. */
+export function copiesSentence({ wanted, placedOn, unplaced }: NonNullable<PathReport['copies']>): string {
+  const all = `${formatItems(wanted, 'copy is', 'copies are')} wanted`;
+  const kept =
+    placedOn.length === 0 ? '' : `; ${formatNames(placedOn)} ${placedOn.length === 1 ? 'keeps' : 'keep'} one`;
+  const short = unplaced === 0 ? '' : `; for ${unplaced} no member is there that has the room`;
+  return `${all}${kept}${short}.`;
+}
