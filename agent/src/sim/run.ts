@@ -1,7 +1,15 @@
 import { CrashedError } from './base/life.ts';
 import { Random } from './base/random.ts';
 import type { Violation } from './base/violation.ts';
-import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './world/check.ts';
+import {
+  checkConverged,
+  checkCopies,
+  checkGone,
+  checkHeld,
+  checkKept,
+  checkReplay,
+  checkWhole,
+} from './world/check.ts';
 import { Faults } from './world/faults.ts';
 import type { Machine } from './world/machine.ts';
 import { drawScenario } from './world/scenario.ts';
@@ -82,9 +90,11 @@ async function converge(world: World): Promise<number> {
   const messagesBefore = tally.messages;
   for (;;) {
     const open = checkConverged(world);
-    if (open === undefined) break;
+    const short = open === undefined ? checkCopies(world) : undefined;
+    if (open === undefined && short === undefined) break;
     if (scheduler.nowMs - sinceMs > convergeMsMax) {
-      world.violate('Converge', `after ${convergeMsMax / 1_000} s ${open}`);
+      if (open !== undefined) world.violate('Converge', `after ${convergeMsMax / 1_000} s ${open}`);
+      else world.violate('Copies', `after ${convergeMsMax / 1_000} s ${short}`);
       break;
     }
     await scheduler.run(scheduler.nowMs + checkEveryMs, () => world.violation !== undefined);

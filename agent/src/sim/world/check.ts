@@ -6,6 +6,7 @@ import type { Inode } from '../disk/inode.ts';
 import type { Ledger } from '../users/ledger.ts';
 import { type Value, type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
+import { roomyBytes } from './scenario.ts';
 import { valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
@@ -242,6 +243,30 @@ export function checkHeld(world: World): Problem {
       const peer = engine?.peers.get(machine.id);
       if (peer !== undefined && !holdsAll(peer.applied, known))
         return `${name} does not know what ${machine.name} holds`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Copies: each content is on as many machines as a person wants, or on all of them. Caches that are too small hold what they can. Returns the
+ * first file with fewer.
+ */
+export function checkCopies(world: World): Problem {
+  const { remaining, scenario } = world;
+  if (!scenario.setsCopies || scenario.cacheBytes < roomyBytes) return undefined;
+  const lost = lostPaths(world);
+  const there = remaining.map((machine) => valuesOn(machine));
+  for (const { name, engine, journal } of remaining) {
+    if (engine === undefined) continue;
+    for (const head of journal.headsUnder('', undefined, headsAtOnce)) {
+      const { path, content, size } = head;
+      const { wanted, full, onDemand } = engine.copies.placement.of(head);
+      if (content === undefined || size === 0 || wanted === 'all' || lost.has(path)) continue;
+      const count = there.filter((values) => values.has(content)).length;
+      if (count < Math.min(wanted, full.length + onDemand.length)) {
+        return `${name} wants ${wanted} copies of ${path}, and ${count} of ${remaining.length} machines have it`;
+      }
     }
   }
   return undefined;

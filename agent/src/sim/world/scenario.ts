@@ -79,6 +79,10 @@ export interface Scenario {
   /** How many of the members fetch contents on demand, the last ones, and the bytes of their caches. */
   readonly onDemand: number;
   readonly cacheBytes: number;
+  /** A person sets on how many members contents are kept. */
+  readonly setsCopies: boolean;
+  /** Files are read on these members. */
+  readonly reads: boolean;
 }
 
 /** The parameters that a machine needs. */
@@ -152,6 +156,8 @@ export function drawScenario(random: Random): Scenario {
     hasLargeFiles: false,
     onDemand: 0,
     cacheBytes: 0,
+    setsCopies: false,
+    reads: true,
   };
   // Drawn last, so that it changes no other world.
   const hasForks = members > 2 && random.chance(0.15);
@@ -163,14 +169,21 @@ export function drawScenario(random: Random): Scenario {
   return random.chance(0.2) ? withOnDemand(drawn, random) : drawn;
 }
 
+/** A cache with room for all files of a world, large ones included. */
+export const roomyBytes = 1_000_000_000;
+
 /** Some members have small caches, and sometimes none has the whole folder. */
 function withOnDemand(scenario: Scenario, random: Random): Scenario {
   const { faults, members } = scenario;
   const isNoneFull = random.chance(0.3);
+  const setsCopies = random.chance(0.6);
+  const reads = !setsCopies || random.chance(0.3);
   return {
     ...scenario,
     onDemand: isNoneFull ? members : 1 + random.below(members - 1),
-    cacheBytes: random.pick([100, 400, 5_000_000]),
+    cacheBytes: random.pick(reads ? [100, 400, 5_000_000] : [400, roomyBytes, roomyBytes]),
+    setsCopies,
+    reads,
     faults: { ...faults, snapshot: 0, setBack: 0, journalLost: 0, waitThenDestroy: 0 },
   };
 }

@@ -13,6 +13,7 @@ import { Ledger, type Value, valueAt } from '../users/ledger.ts';
 import { Meddler } from '../users/meddler.ts';
 import { User } from '../users/user.ts';
 import { UserShell } from '../users/user-shell.ts';
+import { CopiesPerson } from './copies-person.ts';
 import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
@@ -53,7 +54,7 @@ export class World implements Surroundings {
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
-  readonly #readers: Reader[] = [];
+  readonly #readers: (Reader | CopiesPerson)[] = [];
   /** The users that act between two system calls of a machine's agent. */
   readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
@@ -83,6 +84,10 @@ export class World implements Surroundings {
     });
     for (let i = 0; i < scenario.members; i++) this.#addFounder(i);
     if (scenario.faults.setBack > 0) this.#watchNumbers();
+    if (scenario.setsCopies) {
+      const around = { scheduler: this.scheduler, random: this.#random.fork() };
+      this.#readers.push(new CopiesPerson(() => this.remaining, around));
+    }
   }
 
   /** The first violation of a rule. */
@@ -205,16 +210,23 @@ export class World implements Surroundings {
     }
   }
 
-  /** A file that is recorded as remote is dropped next: another machine must have its content, and have it after a power cut too. */
+  /**
+   * A file that is recorded as remote is dropped next: another machine must have its content, and have it after a power cut too, or as many as
+   * copies are wanted.
+   */
   #checkDropped(machine: Machine, rows: readonly DiskChange[]): void {
     for (const { path, entry } of rows) {
       const value = valueAt(machine.volume.disk.at(path));
       if (entry?.remote !== true || value === undefined) continue;
       const isHead = machine.journal.heads(path).some(({ content }) => content === value);
-      const others = this.remaining.filter((other) => other !== machine);
       // One that a user has deleted or replaced elsewhere meanwhile is not owed.
-      if (!isHead || !this.ledger.isOwed(value) || others.some((other) => durableValuesOn(other).has(value))) continue;
-      this.violate('Kept', `${machine.name} drops ${this.ledger.nameOf(value)} at ${path}, which no other machine has`);
+      if (!isHead || !this.ledger.isOwed(value)) continue;
+      const others = this.remaining.filter((other) => other !== machine && durableValuesOn(other).has(value));
+      const wanted = machine.engine?.copies.placement.rules.copiesOf(path) ?? 'all';
+      const what = `${machine.name} drops ${this.ledger.nameOf(value)} at ${path}, which`;
+      if (others.length === 0) this.violate('Kept', `${what} no other machine has`);
+      else if (wanted !== 'all' && others.length < wanted)
+        this.violate('Copies', `${what} only ${others.length} others have, of ${wanted} wanted`);
     }
   }
 
@@ -238,7 +250,8 @@ export class World implements Surroundings {
   #add(name: string, peers: readonly string[], offsetMs: number, isOnDemand = false): Machine {
     const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork(), isOnDemand });
     this.machines.push(machine);
-    if (isOnDemand) this.#readers.push(new Reader(machine, { scheduler: this.scheduler, random: this.#random.fork() }));
+    if (isOnDemand && this.scenario.reads)
+      this.#readers.push(new Reader(machine, { scheduler: this.scheduler, random: this.#random.fork() }));
     const agenda = new Agenda(this.scheduler);
     const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
     const user = new User({
