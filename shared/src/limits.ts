@@ -42,6 +42,16 @@ export const announcedBlocksMax = 4_096;
 /** Contents of one member whose announced blocks are remembered: as many as it fetches. The one heard of least lately is forgotten. */
 export const announcedContentsMax = 64;
 
+/**
+ * Bytes of the filter by which a member on demand tells what it holds: that of 73 files, and that of 1.5 million. A member with more tells
+ * nothing, and is asked.
+ */
+export const filterBytesMin = 128;
+export const filterBytesMax = 2 * 1_048_576;
+
+/** Changed bits in one message: beyond this part of the filter the whole is smaller. */
+export const flippedShareMax = 1 / 32;
+
 /** Files being fetched at once: this many small ones, and in addition as many large ones. */
 export const fetchesMax = 64;
 
