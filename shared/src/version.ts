@@ -18,7 +18,8 @@
  * v9 (0.1): pulse; `echo` in heartbeats instead of replies. A member of v8 would end the session.
  * v10 (0.1): compressed blocks. A member of v9 would end the session.
  * v11 (0.1): `onDemand` in hello, in the records of members and in their chain; `keep` in want. A member of v10 would end the session.
- * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats. A member of v11 would end the session.
+ * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats; holdings, flipped, retell. A member of v11
+ *   would end the session.
  */
 export const PROTOCOL_VERSION = 12;
 

@@ -27,6 +27,32 @@ export function diskContract(open: () => Journal): void {
   });
 
   describe('disk', () => {
+    test('[OD14] tells which contents files gain and lose, and that it was rolled back', () => {
+      const told: unknown[] = [];
+      journal.watchContents({
+        changed: (...change) => told.push(change),
+        rolledBack: () => told.push('rolled back'),
+      });
+      const entry = { dot: dot(ant, 1), content: content(1), fingerprint: fingerprint(1) };
+      journal.recordDisk([{ path: 'x', entry }]);
+      journal.recordDisk([{ path: 'x', entry: { ...entry, racy: true } }]);
+      journal.recordDisk([{ path: 'x', entry: { ...entry, content: content(2) } }]);
+      expect(() =>
+        journal.transaction(() => {
+          journal.recordDisk([{ path: 'x', entry: undefined }]);
+          throw new Error('no');
+        }),
+      ).toThrow('no');
+      journal.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1), remote: true } }]);
+      expect(told).toEqual([
+        ['x', undefined, content(1)],
+        ['x', content(1), content(2)],
+        ['x', content(2), undefined],
+        'rolled back',
+        ['x', content(2), undefined],
+      ]);
+    });
+
     test('a row comes back as it was written', () => {
       const entry = { dot: dot(ant, 1), content: content(1), fingerprint: fingerprint(2 ** 53 - 1), racy: true };
       journal.recordDisk([

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
 import { contentRead, type DiskChange, type DiskEntry, isDirectoryMode, isFileMode } from '../core/entry.ts';
-import type { UnsyncedRows } from '../sync/ports/journal.ts';
+import type { ContentWatcher, UnsyncedRows } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { asStored, type DiskRow, diskColumns, fromDiskRow, shownOf } from './disk-row.ts';
 import { contentKey, type Shown } from './heads/head-row.ts';
@@ -50,6 +50,7 @@ export class DiskStore {
   #atInode: { readonly ino: number; readonly revision: number; readonly entries: readonly DiskEntry[] } | undefined;
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
+  #watcher: ContentWatcher | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable, totals: TotalsStore) {
     this.#database = database;
@@ -106,7 +107,12 @@ export class DiskStore {
     this.#synced = database.statement(
       'UPDATE disk INDEXED BY disk_unsynced SET unsynced = NULL WHERE unsynced IS NOT NULL AND unsynced > ? AND unsynced <= ?',
     );
-    database.addHook({ afterRollback: () => this.forget() });
+    database.addHook({
+      afterRollback: () => {
+        this.forget();
+        this.#watcher?.rolledBack();
+      },
+    });
   }
 
   entry(path: string): DiskEntry | undefined {
@@ -235,9 +241,16 @@ export class DiskStore {
   /** Writes one row. */
   write({ path, entry }: DiskChange): ShownChange {
     const before = this.shown(path);
+    const contents = this.#watcher && ([contentHere(this.entry(path)), contentHere(entry)] as const);
     const after = this.#store(path, entry);
     this.#count(before, after);
+    if (contents !== undefined && contents[0] !== contents[1]) this.#watcher?.changed(path, ...contents);
     return { before, after };
+  }
+
+  /** Sets the one watcher of the contents. */
+  watch(watcher: ContentWatcher): void {
+    this.#watcher = watcher;
   }
 
   /** Computes the totals of the disk again from its rows. */
@@ -289,6 +302,11 @@ export class DiskStore {
   }
 
   readonly #toEntry = (row: DiskRow): DiskEntry => fromDiskRow(row, this.#origins);
+}
+
+/** The content of the file that a row shows. */
+function contentHere(entry: DiskChange['entry']): ContentId | undefined {
+  return entry?.fingerprint === undefined ? undefined : entry.content;
 }
 
 function count(totals: DiskTotals, shown: Shown | undefined, by: 1 | -1): void {

@@ -215,6 +215,8 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
       });
     },
 
+    watchContents: (watcher) => disk.watch(watcher),
+
     unsynced: (after = 0) => disk.unsynced(after),
     // If a power cut undoes it, it is done again: no row claims too much.
     synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),

@@ -51,6 +51,7 @@ import { CatchUp } from './replication/catch-up.ts';
 import { Dialer, noteRefused } from './replication/dialer.ts';
 import { Health } from './replication/health.ts';
 import { HeartbeatLoop } from './replication/heartbeat.ts';
+import { HoldingsLoop } from './replication/holdings-loop.ts';
 import { Incoming } from './replication/incoming.ts';
 import { helloMessage, measureVitals } from './replication/self-description.ts';
 import { Sessions } from './replication/sessions.ts';
@@ -134,6 +135,7 @@ export class Engine {
 
   readonly #options: EngineOptions;
   readonly #heartbeat: HeartbeatLoop;
+  readonly #holdings: HoldingsLoop;
   readonly #sessions: Sessions;
   readonly #resolver: ConflictResolver;
   readonly #scrub: Scrub;
@@ -176,12 +178,13 @@ export class Engine {
     this.incoming = new Incoming(context, this.operationWriter);
     this.catchUp = new CatchUp(context, peers, ({ link }) => this.incoming.owes(link));
     this.#heartbeat = new HeartbeatLoop(context, peers, () => measureVitals(this));
+    this.#holdings = new HoldingsLoop(context, peers);
     const { catchUp, transfers, search, incoming, departures, operationWriter } = this;
     const forks = new Forks(context, { peers, operationWriter, ownOrigin });
-    const heartbeat = this.#heartbeat;
+    const [heartbeat, holdings] = [this.#heartbeat, this.#holdings];
     const reports = new Reports(context, peers);
-    const serving = { peers, catchUp, transfers, search, departures, incoming, heartbeat, reports, forks, ownOrigin };
-    this.#sessions = new Sessions(context, serving);
+    const serving = { peers, catchUp, transfers, search, departures, incoming, forks, ownOrigin };
+    this.#sessions = new Sessions(context, { ...serving, heartbeat, holdings, reports });
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
     this.localChanges = new LocalChanges(context, operationWriter, options.rescanIntervalMs);
@@ -249,6 +252,7 @@ export class Engine {
     const { network, boot } = this.#options;
     this.events.add('started', { name: context.self.name });
     if (!context.self.onDemand) wantAll(context);
+    this.#holdings.start();
     // Before the first operation arrives: ignored paths must not be written.
     await followIgnoreRules(context, false);
     await recordInterruptedBatch(context);
@@ -312,6 +316,7 @@ export class Engine {
     this.damage.stop();
     this.ackLoop.stop();
     this.#heartbeat.stop();
+    this.#holdings.stop();
     await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.

@@ -231,6 +231,17 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
       { maxLength: 4 },
     ),
   }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('holdings'),
+    seq: count,
+    bits: fc.constantFrom(0, 128, 1_024).map((length) => new Uint8Array(length).fill(length)),
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({
+    type: fc.constant('flipped'),
+    seq: count,
+    positions: fc.array(fc.nat(2 ** 24 - 1), { maxLength: 20 }),
+  }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('retell') }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pull'), id, known: vector }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('pulled'), id, total: count, done: fc.boolean() }) as fc.Arbitrary<PeerMessage>,
   fc.record({ type: fc.constant('want'), id, content: anyId, index: count, path }) as fc.Arbitrary<PeerMessage>,

@@ -26,6 +26,11 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   sealed: 'signals',
   fork: 'signals',
   operations: 'operations',
+  // Of a large cache it has megabytes.
+  holdings: 'operations',
+  // They change the holdings that were sent before.
+  flipped: 'operations',
+  retell: 'signals',
   // It ends the operations of a pull.
   pulled: 'operations',
   // Operations made before a member leaves are sent first.

@@ -114,6 +114,27 @@ export interface HaveMessage {
   readonly blocks: readonly SeqRange[];
 }
 
+/** The contents of the files on the disk of a sender that fetches on demand, as a Bloom filter. Replaces the one sent before. */
+export interface HoldingsMessage {
+  readonly type: 'holdings';
+  /** The number of this state of the filter. */
+  readonly seq: number;
+  /** Bit 0 of a byte is its least significant one. Empty: the sender holds more than a filter can tell. */
+  readonly bits: Uint8Array;
+}
+
+/** The bits of the sender's filter at these positions have changed since its state `seq` - 1. */
+export interface FlippedMessage {
+  readonly type: 'flipped';
+  readonly seq: number;
+  readonly positions: readonly number[];
+}
+
+/** Asks for `holdings`: a `flipped` of the receiver did not fit the filter of it that the sender has. */
+export interface RetellMessage {
+  readonly type: 'retell';
+}
+
 /** The operations that the sender knows and holds; sent whenever they change, coalesced. */
 export interface AckMessage {
   readonly type: 'ack';
@@ -241,6 +262,9 @@ export type PeerMessage =
   | BlockMessage
   | MissingMessage
   | HaveMessage
+  | HoldingsMessage
+  | FlippedMessage
+  | RetellMessage
   | AckMessage
   | HeartbeatMessage
   | PulseMessage

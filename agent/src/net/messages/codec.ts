@@ -34,6 +34,9 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   report: 16,
   have: 19,
   pulse: 20,
+  holdings: 22,
+  flipped: 23,
+  retell: 24,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

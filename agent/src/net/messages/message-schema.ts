@@ -8,6 +8,8 @@ import {
   type ContentId,
   carriedAddresses,
   fileBytesMax,
+  filterBytesMax,
+  flippedShareMax,
   forkMarksMax,
   isContentId,
   isMemberId,
@@ -27,6 +29,7 @@ import {
   type WantMessage,
 } from '@lockstep/shared';
 import { z } from 'zod';
+import { isFilterLength } from '../../core/cache/holdings-filter.ts';
 import { problemCodeCharactersMax } from '../limits.ts';
 
 /** The largest id of a message: 48 bits, as in a `block` frame. */
@@ -108,6 +111,12 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
   }),
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
   have: z.object({ content: contentId, blocks: blockRanges }),
+  holdings: z.object({ seq: count, bits: z.custom<Uint8Array>(isFilter, 'is not a filter') }),
+  flipped: z.object({
+    seq: count,
+    positions: z.custom<readonly number[]>(isPositions, 'is not positions in a filter'),
+  }),
+  retell: z.object({}),
   ack: z.object({ known: vector, marks, applied }),
   heartbeat: selfReport.extend(beat),
   pulse: z.object(beat),
@@ -170,6 +179,16 @@ function isRanges(value: unknown): boolean {
 function isBlockRanges(value: unknown): boolean {
   if (!Array.isArray(value) || value.length > announcedBlocksMax) return false;
   return value.every((range) => isRange(range) && range[1] < fileBytesMax / blockBytes);
+}
+
+function isFilter(value: unknown): boolean {
+  return value instanceof Uint8Array && (value.length === 0 || isFilterLength(value.length));
+}
+
+function isPositions(value: unknown): boolean {
+  const bitsMax = filterBytesMax * 8;
+  if (!Array.isArray(value) || value.length > bitsMax * flippedShareMax) return false;
+  return value.every((position) => isSeq(position) && position < bitsMax);
 }
 
 function isLatencies(value: unknown): boolean {

@@ -10,6 +10,7 @@ import type {
 } from '@lockstep/shared';
 import { suspectAfterMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
+import type { HoldingsFilter } from '../../core/cache/holdings-filter.ts';
 import { SeqRangeLog } from '../../core/seq-range-log.ts';
 import { RateMeter } from '../../core/traffic/rate-meter.ts';
 import type { Link } from '../ports/network.ts';
@@ -43,6 +44,8 @@ export class Peer {
   sessions = 0;
   heartbeat: HeartbeatMessage | undefined;
   heartbeatMs: number | undefined;
+  /** What it holds, if it fetches on demand and has told so in this session. */
+  holdings: HoldingsFilter | undefined;
   /** Only while there is no session. */
   passedOn: PassedOn | undefined;
   known: VersionVector = {};
@@ -90,6 +93,7 @@ export class Peer {
     this.helloMs = nowMs;
     this.sessions += 1;
     this.heartbeat = undefined;
+    this.holdings = undefined;
     this.passedOn = undefined;
     this.agreement.reset();
     this.lastError = undefined;

@@ -85,6 +85,14 @@ export interface Contradiction {
   readonly by: Dot;
 }
 
+/** Follows which contents the files on the disk have. */
+export interface ContentWatcher {
+  /** The row at the path was written, in a transaction that is not committed yet: the contents of its file before and now. */
+  changed(path: string, before: ContentId | undefined, now: ContentId | undefined): void;
+  /** A transaction was rolled back: rows that `changed` told of may be as before. Must not call the journal. */
+  rolledBack(): void;
+}
+
 /**
  * The operation log and the state derived from it. All calls are synchronous. Each write is a transaction of its own
  * unless `transaction` encloses it. A committed write survives a power cut, with one exception: operations of other members may
@@ -178,6 +186,8 @@ export interface Journal extends ConflictCopies, TreeQuestions {
   /** Rows of damaged entries, by path. Must not be called within a transaction. */
   damaged(): readonly DiskEntry[];
   recordDisk(changes: readonly DiskChange[]): void;
+  /** Sets the one watcher of the contents in `disk`. */
+  watchContents(watcher: ContentWatcher): void;
   /** The rows that became `unsynced` after the mark `after`, and the `dirty` rows. */
   unsynced(after?: number): UnsyncedRows;
   /**

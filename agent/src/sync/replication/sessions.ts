@@ -13,6 +13,7 @@ import type { ContentSearch } from '../transfer/content-search.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
+import type { HoldingsLoop } from './holdings-loop.ts';
 import type { Incoming } from './incoming.ts';
 import { Outgoing } from './outgoing.ts';
 
@@ -34,6 +35,7 @@ export interface SessionLoops {
   readonly search: ContentSearch;
   readonly departures: Departures;
   readonly heartbeat: HeartbeatLoop;
+  readonly holdings: HoldingsLoop;
   readonly reports: Reports;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;
@@ -160,7 +162,7 @@ export class Sessions {
     }
     ownOrigin.heard(peer);
     const { outgoing, server } = session;
-    const { incoming, catchUp, transfers, search, heartbeat, reports } = this.#loops;
+    const { incoming, catchUp, transfers, search, heartbeat, holdings, reports } = this.#loops;
     switch (message.type) {
       case 'subscribe':
         outgoing.subscribe(message.origin, message.after, peer.known);
@@ -189,6 +191,11 @@ export class Sessions {
         return;
       case 'have':
         transfers.exchange.have(peer, message);
+        return;
+      case 'holdings':
+      case 'flipped':
+      case 'retell':
+        holdings.received(peer, message);
         return;
       case 'ack':
         this.#context.facts.acknowledged.publish();
