@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
@@ -297,4 +298,24 @@ test('[OD5] readers of different files in a small cache wait for each other', as
   for (const [index, bytes] of answers.entries()) {
     expect(bytes.equals(readFileSync(ant.path(names[index] ?? '')))).toBe(true);
   }
+});
+
+test('[OD14] [OD16] a reader asks the member on demand that told that it has the file, and no other one', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const names = Array.from({ length: 8 }, (_, index) => `file-${index}`);
+  for (const name of names) await writeFile(ant.path(name), randomBytes(100_000));
+  const cow = await addOnDemand(cluster, 'cow');
+  const dog = await addOnDemand(cluster, 'dog');
+  const elk = await addOnDemand(cluster, 'elk');
+  for (const member of [cow, dog, elk]) await level(member, ant);
+  await eventually(async () => expect((await dog.status()).filters).toEqual({ members: 2, bytes: 256 }));
+  for (const [index, name] of names.entries()) await read(index % 2 === 0 ? cow : elk, name);
+  // Each second they tell what has changed.
+  await sleep(2_500);
+  await ant.kill();
+  await eventually(async () => expect(await dog.metric('lockstep_peer_connected')).toBe(2));
+  for (const name of names) await read(dog, name);
+  expect(await dog.metric('lockstep_content_questions_total')).toBe(names.length);
+  expect(await dog.metric('lockstep_false_answers_total')).toBe(0);
 });

@@ -108,6 +108,11 @@ const statusGauges: readonly {
     read: (status) => status.history && status.history.ageMsMax / 1_000,
   },
   {
+    name: 'lockstep_filter_bytes',
+    help: 'Memory for what other members told about the contents that they hold.',
+    read: (status) => status.filters?.bytes ?? 0,
+  },
+  {
     name: 'lockstep_journal_operations',
     help: 'Operations in the journal.',
     read: (status) => status.operations,
@@ -173,6 +178,16 @@ const snapshotCounters: readonly {
     name: 'lockstep_conflict_copies_total',
     help: 'Conflict copies made here since the agent started.',
     read: (snapshot) => snapshot.conflictCopies,
+  },
+  {
+    name: 'lockstep_content_questions_total',
+    help: 'Members that were asked for a content, for each content anew, since the agent started.',
+    read: (snapshot) => snapshot.contentQuestions,
+  },
+  {
+    name: 'lockstep_false_answers_total',
+    help: 'Members that lacked a content although they had told that they hold it, since the agent started.',
+    read: (snapshot) => snapshot.falseFilterAnswers,
   },
   {
     name: 'lockstep_scans_total',

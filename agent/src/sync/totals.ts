@@ -9,6 +9,8 @@ export class Totals {
   bytesReused = 0;
   scans = 0;
   conflictCopies = 0;
+  contentQuestions = 0;
+  falseFilterAnswers = 0;
 
   constructor({ facts }: Context) {
     facts.made.on((operations) => {
@@ -26,6 +28,12 @@ export class Totals {
     });
     facts.copied.on(() => {
       this.conflictCopies += 1;
+    });
+    facts.asked.on(() => {
+      this.contentQuestions += 1;
+    });
+    facts.misled.on(() => {
+      this.falseFilterAnswers += 1;
     });
     facts.scanned.on(() => {
       this.scans += 1;

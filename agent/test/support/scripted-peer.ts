@@ -38,6 +38,8 @@ export class ScriptedPeer {
   known: VersionVector = {};
   /** When it became active: members that are active longer are asked first. */
   enabledAt = 1;
+  /** It fetches contents on demand. */
+  onDemand = false;
   /** False: it stays connected, but sends nothing unprompted. */
   beats = true;
   /** The number of bytes of an incomplete message from it that the member has received. */
@@ -96,6 +98,7 @@ export class ScriptedPeer {
       state: 'active',
       enabledAt,
       software: '0',
+      ...(this.onDemand && { onDemand: true as const }),
     };
   }
 
@@ -173,7 +176,7 @@ export interface TestMember {
 }
 
 /** Makes a member with an empty journal that knows the addresses of these peers. It is not started. */
-export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
+export function openTestMember(peers: readonly ScriptedPeer[], more: { readonly onDemand?: true } = {}): TestMember {
   const random = new Random(7);
   const scheduler = new Scheduler(random.fork());
   const life = new Life();
@@ -184,7 +187,7 @@ export function openTestMember(peers: readonly ScriptedPeer[]): TestMember {
   const journal = openJournal({ path: ':memory:', memberId: id, random: () => random.unit(), nowMs: wallMs });
   const watch = { delayMsMax: 1, overflowChance: 0 };
   const engine = createEngine({
-    identity: { id, name: 'zoe', addresses: ['zoe.test:1'] },
+    identity: { id, name: 'zoe', addresses: ['zoe.test:1'], ...more },
     peers: peers.map(({ address }) => address),
     journal,
     folder: openSimFolder({

@@ -68,6 +68,13 @@ export const statusSchema = z
     shortRules: list(shortRuleSchema)
       .optional()
       .describe('The rules for copies that ask for more members than count now; absent when there are none.'),
+    filters: z
+      .object({
+        members: countSchema.describe('Members that told which contents they hold.'),
+        bytes: countSchema.describe('Memory for that here.'),
+      })
+      .optional()
+      .describe('What members on demand told of their contents; absent if none did.'),
     history: z
       .object({
         versions: countSchema.describe('Replaced and deleted versions that are kept.'),

@@ -4,6 +4,8 @@ export interface SourceCandidate {
   readonly isOrigin: boolean;
   /** It has said that it holds the operation. */
   readonly isHolder: boolean;
+  /** It told that it does not have the content, a moment ago at the earliest. */
+  readonly lacks: boolean;
   readonly roundTripMs: number;
   /** Bytes that were requested from it and have not come. */
   readonly requestedBytes: number;
@@ -24,12 +26,18 @@ export function chooseSource<Candidate extends SourceCandidate>(
   candidates: readonly Candidate[],
 ): Candidate | undefined {
   const keyed = candidates.map((candidate) => {
-    const { isOrigin, isHolder } = candidate;
-    const key = [isOrigin || isHolder ? 0 : 1, expectedMs(candidate) - (isOrigin ? originLeadMs : 0)] as const;
+    const { isOrigin } = candidate;
+    const key = [rankOf(candidate), expectedMs(candidate) - (isOrigin ? originLeadMs : 0)] as const;
     return { candidate, key };
   });
   keyed.sort((a, b) => a.key[0] - b.key[0] || a.key[1] - b.key[1]);
   return keyed[0]?.candidate;
+}
+
+/** Those of a lower rank are asked first. An origin that lacks the content may have made it since it told so. */
+function rankOf({ isOrigin, isHolder, lacks }: SourceCandidate): number {
+  if (lacks) return isOrigin ? 1 : 3;
+  return isOrigin || isHolder ? 0 : 2;
 }
 
 /** The time until a further request is answered, in milliseconds. */

@@ -57,6 +57,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     bytes: counts.disk.bytes,
     freeBytes: engine.health.folder.freeBytes,
     cache: engine.onDemand.report(),
+    filters: filters(engine),
     history: engine.retention.report(),
     load: engine.health.load,
     operations: counts.operations,
@@ -70,6 +71,13 @@ export function readStatus(engine: Engine, place: Place): Status {
     ...(limits.length > 0 && { limits }),
     members,
   };
+}
+
+/** What the filters of other members take here; undefined if there are none. */
+function filters({ peers }: Engine): Status['filters'] {
+  const told = peers.all().flatMap(({ holdings }) => holdings ?? []);
+  if (told.length === 0) return undefined;
+  return { members: told.length, bytes: told.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 /** The id of the oldest member as this one sees it. */

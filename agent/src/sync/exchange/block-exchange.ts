@@ -132,6 +132,7 @@ export class BlockExchange {
     if (isOffered) this.#offers.refuse(peer, fetch.content);
     else {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing.
+      if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();
       if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows });
       this.abandon(fetch, peer);
     }
@@ -283,6 +284,8 @@ export class BlockExchange {
     this.#rates.asked(peer, nowMs);
     const id = this.#requests.add({ fetch, ...request }, nowMs);
     fetch.turn = this.nextTurn();
+    if (!fetch.asked.has(peer.id)) this.#context.facts.asked.publish();
+    fetch.asked.add(peer.id);
     peer.link?.send({ type: 'want', id, content: fetch.content, index, path: fetch.operation.path });
     return true;
   }

@@ -54,8 +54,12 @@ export class FetchSources {
     if (fetch.sources !== undefined) return fetch.sources;
     const { operation, tried, content } = fetch;
     const sources = this.#peers.ready().map((peer): FetchSource => {
-      const isHolder = peer.id === memberOf(operation.origin) || holds(peer.applied, operation);
-      return { peer, hasAll: isHolder && !tried.has(peer.id), offer: this.#state.offers.of(peer, content) };
+      const isOrigin = peer.id === memberOf(operation.origin) && !lacks(peer, fetch);
+      return {
+        peer,
+        hasAll: (isOrigin || isHolder(peer, fetch)) && !tried.has(peer.id),
+        offer: this.#state.offers.of(peer, content),
+      };
     });
     const guess = sources.some(({ hasAll }) => hasAll) ? undefined : this.choose(fetch);
     fetch.sources = sources
@@ -83,7 +87,8 @@ export class FetchSources {
       .map((peer) => ({
         peer,
         isOrigin: peer.id === memberOf(fetch.operation.origin),
-        isHolder: holds(peer.applied, fetch.operation),
+        isHolder: isHolder(peer, fetch),
+        lacks: lacks(peer, fetch),
         roundTripMs: peer.rttMs ?? 0,
         requestedBytes: this.#state.requests.requestedBytes(peer),
         bytesPerSecond: peer.received.perSecond(nowMs),
@@ -133,4 +138,14 @@ export class FetchSources {
     const { source, index } = request;
     return { peer: source.peer, index, isOffered: source.offer?.has(index) === true };
   }
+}
+
+/** True for a member that has the content: its filter says so, or it has told nothing of its contents, and shows the operation. */
+function isHolder({ holdings, applied }: Peer, { operation, content }: Fetch): boolean {
+  return holdings === undefined ? holds(applied, operation) : holdings.mayHave(content);
+}
+
+/** True for a member whose filter says that it does not have the content. That may be old: it is asked, but after others. */
+function lacks({ holdings }: Peer, { content }: Fetch): boolean {
+  return holdings?.mayHave(content) === false;
 }

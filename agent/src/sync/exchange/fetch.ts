@@ -36,6 +36,8 @@ export interface Fetch {
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
   readonly tried: Set<MemberId>;
+  /** Members of which blocks were requested. */
+  readonly asked: Set<MemberId>;
   /** Members of `tried` that answered that they have it nowhere. */
   readonly lacking: LackingMember[];
   /** The member that a small content is requested from, or from which the last block of a large one came. */

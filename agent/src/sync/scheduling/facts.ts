@@ -31,6 +31,10 @@ export class Facts {
   readonly staged = new Signal<ContentId>();
   /** The searches for the contents of these paths have ended. */
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
+  /** Another member was asked for a content for the first time in a fetch. */
+  readonly asked = new Signal();
+  /** A member on demand lacks a content that it had told to hold. */
+  readonly misled = new Signal();
   /** A reader waits for the file at the path, whose content is on other members only. */
   readonly demanded = new Signal<string>();
   /** A person wants more files to be on this disk. */

@@ -153,6 +153,7 @@ export class ContentFetcher {
       size,
       waiting: [{ operation, done }],
       tried: new Set(),
+      asked: new Set(),
       lacking: [],
       source: undefined,
       sources: undefined,
