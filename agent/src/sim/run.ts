@@ -13,6 +13,7 @@ import {
 import { Faults } from './world/faults.ts';
 import type { Machine } from './world/machine.ts';
 import { drawScenario } from './world/scenario.ts';
+import { checkTold } from './world/told-contents.ts';
 import { World } from './world/world.ts';
 
 /** The time within which all members must converge, even with unfavourable backoffs. */
@@ -141,4 +142,6 @@ async function checkQuiet(world: World): Promise<void> {
   if (open !== undefined) world.violate('Converge', `no longer converged after a while: ${open}`);
   const unheld = checkHeld(world);
   if (unheld !== undefined) world.violate('Durable', `after a while ${unheld}`);
+  const untold = checkTold(world);
+  if (untold !== undefined) world.violate('Told', `after a while ${untold}`);
 }
