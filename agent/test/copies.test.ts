@@ -48,7 +48,7 @@ test('[CP2] [CP3] copies are made on members on demand, and made elsewhere when 
   await eventually(() => expect(copiesOf(paths, others)).toEqual(paths.map(() => 1)));
   for (const member of others) expect(copiesOf(paths, [member])).toContain(1);
   const why = await lockstep(['why', ant.path('file-0')]);
-  expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) keeps one\./);
+  expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) is to keep one\./);
   // Those on demand are asked whether they have it.
   const held = await lockstep(['why', ant.path('file-0'), '--json']);
   const holders: { name: string; holds: boolean }[] = JSON.parse(held.out).holders;

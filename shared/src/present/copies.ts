@@ -15,11 +15,13 @@ export function shortRuleText({ pattern, wanted, able }: ShortRule): string {
   return `${formatItems(wanted, 'copy', 'copies')}${what} ${wanted === 1 ? 'is' : 'are'} wanted, and ${members} can keep one now`;
 }
 
-/** How many copies of a file are wanted, and which members on demand keep one. */
+/** How many copies of a file are wanted, and which members on demand are to keep one. */
 export function copiesSentence({ wanted, placedOn, unplaced }: NonNullable<PathReport['copies']>): string {
   const all = `${formatItems(wanted, 'copy is', 'copies are')} wanted`;
   const kept =
-    placedOn.length === 0 ? '' : `; ${formatNames(placedOn)} ${placedOn.length === 1 ? 'keeps' : 'keep'} one`;
+    placedOn.length === 0
+      ? ''
+      : `; ${formatNames(placedOn)} ${placedOn.length === 1 ? 'is' : 'are'} to keep one${placedOn.length === 1 ? '' : ' each'}`;
   const short = unplaced === 0 ? '' : `; for ${unplaced} no member is there that has the room`;
   return `${all}${kept}${short}.`;
 }

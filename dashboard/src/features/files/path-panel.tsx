@@ -58,7 +58,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
       {holders.length > 0 && (
         <section aria-labelledby="holders">
           <Title order={3} size="h5" id="holders">
-            Held by {heldText(holders)}
+            Held by {heldText(report)}
           </Title>
           {report.copies !== undefined && <Text size="sm">{copiesSentence(report.copies)}</Text>}
           <ul className={classes.holders}>
@@ -66,7 +66,12 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
               <li key={member} data-holds={onDemand && !holds ? undefined : holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark condition={condition} />
-                <span className={classes.has}>{holdsText(holds, { onDemand, unknown })}</span>
+                <span className={classes.has}>
+                  {holdsText(holds, {
+                    isRemote: onDemand === true && !report.copies?.placedOn.includes(name),
+                    unknown,
+                  })}
+                </span>
               </li>
             ))}
           </ul>
@@ -90,19 +95,22 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
 }
 
 /** How many have it, of those that are to have it, or of all if none has the whole folder. */
-function heldText(holders: PathReport['holders']): string {
+function heldText({ holders, copies }: PathReport): string {
   const full = holders.filter(({ onDemand }) => !onDemand);
-  const counted = full.length === 0 ? holders : full;
-  return `${counted.filter(({ holds }) => holds).length} of ${formatItems(counted.length, 'member')}`;
+  const counted = full.length === 0 || copies !== undefined ? holders : full;
+  const holding = counted.filter(({ holds }) => holds).length;
+  if (copies !== undefined) return formatItems(holding, 'member');
+  return `${holding} of ${formatItems(counted.length, 'member')}`;
 }
 
+/** `isRemote`: it fetches the file when it is read, and is not to keep a copy. */
 function holdsText(
   holds: boolean,
-  { onDemand, unknown }: Pick<PathReport['holders'][number], 'onDemand' | 'unknown'>,
+  { isRemote, unknown }: { readonly isRemote: boolean; readonly unknown: true | undefined },
 ): string {
   if (holds) return 'has it';
   if (unknown) return 'unknown';
-  return onDemand ? 'if read' : 'not yet';
+  return isRemote ? 'if read' : 'not yet';
 }
 
 /** Links to the conflict copies of a path, or from a conflict copy to its original. */
