@@ -12,6 +12,7 @@ import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import { Copies } from './copies/copies.ts';
+import { Placement } from './copies/placement.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
 import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
 import { Work } from './durability/work.ts';
@@ -183,7 +184,8 @@ export class Engine {
     const forks = new Forks(context, { peers, operationWriter, ownOrigin });
     const [heartbeat, holdings] = [this.#heartbeat, this.#holdings];
     const reports = new Reports(context, peers);
-    const serving = { peers, catchUp, transfers, search, departures, incoming, forks, ownOrigin };
+    const placement = new Placement(context, peers, options.copiesAwayMs ?? copiesAwayMs);
+    const serving = { peers, catchUp, transfers, search, departures, incoming, forks, ownOrigin, placement };
     this.#sessions = new Sessions(context, { ...serving, heartbeat, holdings, reports });
     this.dialer = new Dialer(context, peers, options.network, options.peers);
 
@@ -230,7 +232,7 @@ export class Engine {
       this.#prefetcher.enable(options.prefetch ?? true);
     }
     this.copies = new Copies(context, {
-      ...{ peers, operationWriter, awayMsMax: options.copiesAwayMs ?? copiesAwayMs },
+      ...{ peers, operationWriter, placement },
       isActive: () => this.lifecycle.state === 'active',
       fetch: (path) => this.onDemand.bring(path),
       bytesMax: () => this.cache.bytesMax,

@@ -7,7 +7,7 @@ import { ownRecord, writeOwnRecord } from '../members/own-record.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import { CopiesKeeper, type Fetch, type LackingCopies } from './copies-keeper.ts';
-import { Placement } from './placement.ts';
+import type { Placement } from './placement.ts';
 
 /** The room of a member changes at most so often: each change is an operation. */
 const roomEveryMs = 60_000;
@@ -31,11 +31,11 @@ export class Copies {
     context: Context,
     parts: {
       readonly peers: Peers;
+      readonly placement: Placement;
       readonly operationWriter: OperationWriter;
       readonly isActive: () => boolean;
       readonly fetch: Fetch;
       readonly bytesMax: () => number;
-      readonly awayMsMax: number;
     },
   ) {
     this.#context = context;
@@ -43,7 +43,7 @@ export class Copies {
     this.#peers = parts.peers;
     this.#isActive = parts.isActive;
     this.#bytesMax = parts.bytesMax;
-    this.placement = new Placement(context, parts.peers, parts.awayMsMax);
+    this.placement = parts.placement;
     this.keeper = new CopiesKeeper(context, { placement: this.placement, fetch: parts.fetch });
     if (!context.self.onDemand) return;
     context.facts.second.on(() => {

@@ -28,6 +28,16 @@ interface Stream {
   finished(): void;
 }
 
+/** What a session does for its peer. */
+export interface OutgoingParts {
+  /** True if the peer needs the bytes of the operation's content, if they are few. */
+  readonly carries: (operation: Operation) => boolean;
+  /** Called with the bytes of contents sent inline. */
+  readonly sent: (bytes: number) => void;
+  /** Called with the operations of each frame when it is sent. */
+  readonly pushed: (operations: readonly Operation[]) => void;
+}
+
 /**
  * Sends operations to one peer: this member's own as they are made, and those that the peer pulls. The receiver confirms
  * frames, so that a slow peer delays no other one.
@@ -35,8 +45,7 @@ interface Stream {
 export class Outgoing {
   readonly #context: Context;
   readonly #link: Link;
-  readonly #sent: (bytes: number) => void;
-  readonly #pushed: (operations: readonly Operation[]) => void;
+  readonly #parts: OutgoingParts;
   readonly #streams: Stream[] = [];
   readonly #unsent: { stream: Stream; operations: Operation[] }[] = [];
   readonly #inFlight = new Set<number>();
@@ -45,16 +54,9 @@ export class Outgoing {
   #wanted = false;
   #closed = false;
 
-  /** `sent`: called with the bytes of contents sent inline. `pushed`: called with the operations of each frame when it is sent. */
-  constructor(
-    context: Context,
-    link: Link,
-    sent: (bytes: number) => void,
-    pushed: (operations: readonly Operation[]) => void,
-  ) {
+  constructor(context: Context, link: Link, parts: OutgoingParts) {
     this.#context = context;
-    this.#sent = sent;
-    this.#pushed = pushed;
+    this.#parts = parts;
     this.#link = link;
   }
 
@@ -157,7 +159,7 @@ export class Outgoing {
       const id = ++this.#frameId;
       this.#inFlight.add(id);
       this.#link.send({ type: 'operations', id, carried });
-      this.#pushed(batch.operations);
+      this.#parts.pushed(batch.operations);
     }
   }
 
@@ -185,7 +187,7 @@ export class Outgoing {
     let count = 0;
     const origins = new Set<string>();
     for (const operation of unsent.operations) {
-      const inline = operation.size !== undefined && operation.size <= inlineBytesMax ? operation.size : 0;
+      const inline = this.#mayCarry(operation) ? (operation.size ?? 0) : 0;
       const { path, blocks, marks } = operation;
       bytes += operationOverheadBytes + path.length + (blocks?.length ?? 0) + (marks?.length ?? 0) + inline;
       bytes += versionBytes(operation, origins);
@@ -210,18 +212,23 @@ export class Outgoing {
         const place = places[index];
         const bytes = place === undefined || place instanceof Uint8Array ? place : read[next++];
         carried.push(bytes === undefined ? { operation } : { operation, bytes });
-        this.#sent(bytes?.length ?? 0);
+        this.#parts.sent(bytes?.length ?? 0);
       }
     }
     return carried;
   }
 
+  #mayCarry(operation: Operation): boolean {
+    const { kind, size, from } = operation;
+    if (kind !== 'put' || size === undefined || size > inlineBytesMax) return false;
+    // The peer has a renamed file already, under its old name.
+    return from === undefined && this.#parts.carries(operation);
+  }
+
   /** The bytes to send inline, or where they are: those of a small file that the path still shows. */
   #inlineOf(operation: Operation): Uint8Array | BlockSource | undefined {
-    const { content, size, kind } = operation;
-    if (kind !== 'put' || content === undefined || size === undefined || size > inlineBytesMax) return undefined;
-    // The peer has a renamed file already, under its old name.
-    if (operation.from !== undefined) return undefined;
+    const { content, size } = operation;
+    if (content === undefined || size === undefined || !this.#mayCarry(operation)) return undefined;
     const { outbox, journal } = this.#context;
     const kept = outbox.get(content);
     if (kept !== undefined) return kept;

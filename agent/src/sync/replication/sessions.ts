@@ -15,6 +15,7 @@ import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
 import type { HoldingsLoop } from './holdings-loop.ts';
 import type { Incoming } from './incoming.ts';
+import { type ContentPlacement, NeededBytes } from './needed-bytes.ts';
 import { Outgoing } from './outgoing.ts';
 
 /** A fork is sealed within this time: one round trip, and the repair at the other side. Less than the time of a short session. */
@@ -39,6 +40,7 @@ export interface SessionLoops {
   readonly reports: Reports;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;
+  readonly placement: ContentPlacement;
 }
 
 /** The sessions with all peers: starts and stops the tasks of each, and routes messages to the loops. */
@@ -70,7 +72,7 @@ export class Sessions {
   open(peer: Peer): void {
     const { link } = peer;
     const { clock, journal, events, facts } = this.#context;
-    const { peers, catchUp, departures, forks, ownOrigin, transfers } = this.#loops;
+    const { peers, catchUp, departures, forks, ownOrigin, transfers, placement } = this.#loops;
     if (link === undefined || peer.hello === undefined) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
@@ -87,8 +89,13 @@ export class Sessions {
     if (ownOrigin.renewIfOutdated(peer)) return;
     ownOrigin.heard(peer);
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
+    const needed = new NeededBytes(peer, placement);
     this.#sessions.set(peer, {
-      outgoing: new Outgoing(this.#context, link, sent, (operations) => peer.sentAt.addAll(operations, clock.wallMs())),
+      outgoing: new Outgoing(this.#context, link, {
+        carries: (operation) => needed.includes(operation),
+        sent,
+        pushed: (operations) => peer.sentAt.addAll(operations, clock.wallMs()),
+      }),
       server: new ContentServer(this.#context, link, {
         sent: (file, bytes) => {
           sent(bytes);

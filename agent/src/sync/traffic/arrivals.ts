@@ -38,7 +38,9 @@ export class Arrivals {
   }
 
   report(): ArrivalReport {
-    const { bytes, missingBytes } = this.#context.journal.counts();
+    const { bytes, missingBytes: pendingBytes } = this.#context.journal.counts();
+    // A member on demand records its files as remote, and fetches them when they are read.
+    const missingBytes = this.#context.self.onDemand === true ? 0 : pendingBytes;
     // One staged content may be for several paths.
     const left = missingBytes === 0 ? 0 : Math.max(0, missingBytes - this.#fetcher.stagedBytes());
     return {
