@@ -49,11 +49,26 @@ test('[OD1] [OD2] a member on demand knows all names, and has the files that wer
   await level(cow, ant);
   expect(namesIn(cow)).toEqual(['docs', 'docs/empty']);
   expect(await read(cow, 'docs/a.txt')).toBe('first\n');
-  expect(namesIn(cow)).toEqual(['docs', 'docs/a.txt', 'docs/empty']);
+  // The reader has the bytes before the file is in place.
+  await eventually(() => expect(namesIn(cow)).toEqual(['docs', 'docs/a.txt', 'docs/empty']));
   // It stays, and is not fetched again.
   await ant.kill();
   await cluster.member('bee').kill();
   expect(await read(cow, 'docs/a.txt')).toBe('first\n');
+});
+
+test('[OD21] a member on demand that joins gets names, and the contents that are read', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (let index = 0; index < 20; index++) await writeFile(ant.path(`file-${index}`), randomBytes(20_000));
+  await ant.wait({ for: 'all' });
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  const received = () => cow.metric('lockstep_peer_received_bytes_total');
+  expect(await received()).toBe(0);
+  await read(cow, 'file-3');
+  expect(await received()).toBe(20_000);
+  await eventually(async () => expect((await ant.status()).filters?.members).toBe(1));
 });
 
 test('[OD3] a new version makes the old one invisible at once', async () => {
@@ -80,6 +95,7 @@ test('[OD4] what is written on a member on demand reaches the others, and what i
   await level(ant, cow);
   expect(readFileSync(ant.path('new.txt'), 'utf8')).toBe('from cow\n');
   await read(cow, 'notes.txt');
+  await eventually(() => expect(namesIn(cow)).toContain('notes.txt'));
   await cow.put('notes.txt', 'two\n');
   await eventually(() => expect(readFileSync(ant.path('notes.txt'), 'utf8')).toBe('two\n'));
   expect(namesIn(ant)).toEqual(['new.txt', 'notes.txt']);

@@ -26,16 +26,16 @@ function carried(operations: readonly Operation[], onDemand: boolean, placed: re
   return operations.filter((operation) => needed.includes(operation)).map(({ path }) => path);
 }
 
-test('[OD20] a member with the whole folder gets the bytes of all small files', () => {
+test('[OD21] a member with the whole folder gets the bytes of all small files', () => {
   expect(carried([put('a', 'x'), put('b', 'y')], false)).toEqual(['a', 'b']);
 });
 
-test('[OD20] one on demand gets those of files that it has, of its copies, and of rules of what is ignored', () => {
+test('[OD21] one on demand gets those of files that it has, of its copies, and of rules of what is ignored', () => {
   const operations = [put('new', 'x'), put('copy', 'y'), put('.lockstepignore', 'z'), put('kept', 'w', 'held')];
   expect(carried(operations, true, ['copy'])).toEqual(['copy', '.lockstepignore', 'kept']);
 });
 
-test('[OD20] it has what was just sent to it', () => {
+test('[OD21] it has what was just sent to it', () => {
   expect(carried([put('f', '1', 'held'), put('f', '2', '1'), put('f', '3', '2'), put('g', '2', '0')], true)).toEqual([
     'f',
     'f',
