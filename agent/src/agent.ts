@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { formatHostPort, LockstepError, type MemberId } from '@lockstep/shared';
+import { formatHostPort, LockstepError, type MemberId, parentOf } from '@lockstep/shared';
 import type { StartUp } from '@lockstep/shared/present';
 import type { ConfigOverrides, LoadedConfig } from './config/load-config.ts';
 import { openFolder } from './fs/open-folder.ts';
@@ -22,11 +22,12 @@ import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
 import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
-import { clusterKeyPath, statePath } from './member-dir/state-directory.ts';
+import { clusterKeyPath, remoteCountersPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/keys/cluster-key.ts';
 import { openNetwork, reachableAt } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
 import { BlockBuffers } from './os/block-buffers.ts';
+import { CounterFile } from './os/counter-file.ts';
 import { loadMeter, nodeClock, readBoot } from './os/node-clock.ts';
 import { shellWord } from './os/shell-word.ts';
 import { openJournalOrRebuild, type SetAside } from './store/journal.ts';
@@ -89,9 +90,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
+    const remoteCounters = config.content === 'on-demand' ? openRemoteCounters(directory, log) : undefined;
+    closing.push(() => remoteCounters?.close());
     const { journal, setAside } = await openJournalOrRebuild({
       path: join(state, 'journal.db'),
       memberId: identity.memberId,
+      beforeRemote: (path) => remoteCounters?.raise(parentOf(path)),
       random: nodeClock.random,
       nowMs: nodeClock.wallMs,
       log,
@@ -134,6 +138,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       network,
       clock: nodeClock,
       log,
+      remoteCounters,
       load: loadMeter(),
       historySize: config.historySize,
       historyAgeMsMax: config.historyAgeMsMax,
@@ -177,6 +182,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     closing.push(() => health.stop());
     const member: ServedMember = {
       engine,
+      remoteCounters,
       place,
       health,
       settings: new SettingsFile({
@@ -235,6 +241,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   } catch (error) {
     await closeAll();
     throw error;
+  }
+}
+
+/** Without the counters, a mount asks for each name. */
+function openRemoteCounters(directory: string, log: Log): CounterFile | undefined {
+  try {
+    return new CounterFile(remoteCountersPath(directory));
+  } catch (error) {
+    log.warn(
+      { error: String(error) },
+      '.lockstep/remote-counters cannot be written: files are made more slowly in a mount',
+    );
+    return undefined;
   }
 }
 

@@ -16,6 +16,7 @@ import type {
   SettingChange,
   Settings,
 } from '@lockstep/shared/api';
+import type { CounterFile } from '../os/counter-file.ts';
 import type { Engine } from '../sync/engine.ts';
 
 /** The folder and addresses of a member, and the time of its start. */
@@ -65,6 +66,8 @@ export interface ServedControl {
 /** A running member as the routes see it: its engine, and the functions of the program around the engine. */
 export interface ServedMember {
   readonly engine: Engine;
+  /** What a mount reads to know that a list of remote files still holds; undefined on a member with the whole folder. */
+  readonly remoteCounters?: Pick<CounterFile, 'of'> | undefined;
   readonly place: Place;
   readonly health: ServedHealth;
   readonly settings: ServedSettings;

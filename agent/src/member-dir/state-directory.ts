@@ -21,6 +21,11 @@ export function clusterKeyPath(directory: string): string {
   return join(statePath(directory), 'cluster.key');
 }
 
+/** The path of the file by which a mount knows that a list of remote files still holds. */
+export function remoteCountersPath(directory: string): string {
+  return join(statePath(directory), 'remote-counters');
+}
+
 /** The folder's real path. Rejects with 'folder-not-found' or 'folder-not-writable'. */
 async function existingFolder(path: string): Promise<string> {
   let directory: string;

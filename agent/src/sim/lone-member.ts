@@ -1,4 +1,4 @@
-import type { MemberId, Operation, OriginId } from '@lockstep/shared';
+import { type MemberId, type Operation, type OriginId, parentOf } from '@lockstep/shared';
 import { marksOf } from '../core/marks.ts';
 import { nextVersion } from '../core/version.ts';
 import { openJournal } from '../store/journal.ts';
@@ -16,6 +16,7 @@ import { LastBoot } from '../sync/state/last-boot.ts';
 import { MissingContents } from '../sync/state/missing-contents.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
+import { RemoteNames } from '../sync/state/remote-names.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
 import { WantedFiles } from '../sync/state/wanted-files.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
@@ -46,13 +47,22 @@ export class LoneMember {
   readonly wrote: string[] = [];
   /** Messages that were logged as errors. */
   readonly errors: string[] = [];
+  /** Directories whose counter was raised: a name in them is about to be remote. */
+  readonly raised: string[] = [];
   readonly #numbers = new Map<OriginId, number>();
   #stamp = 0;
 
-  /** `around`: wraps the folder to inject faults. `keepsBirths`: its disk has birth times. `seed`: differs for the members of one test. */
+  /**
+   * `around`: wraps the folder to inject faults. `keepsBirths`: its disk has birth times. `seed`: differs for the members of one test.
+   * `onDemand`: it fetches contents when they are read.
+   */
   constructor(
     around: (folder: Folder) => Folder = (folder) => folder,
-    { keepsBirths = true, seed = 1 }: { readonly keepsBirths?: boolean; readonly seed?: number } = {},
+    {
+      keepsBirths = true,
+      seed = 1,
+      onDemand = false,
+    }: { readonly keepsBirths?: boolean; readonly seed?: number; readonly onDemand?: boolean } = {},
   ) {
     const random = new Random(seed);
     const life = new Life();
@@ -67,6 +77,7 @@ export class LoneMember {
       memberId: this.id,
       random: () => random.unit(),
       nowMs: () => clock.wallMs(),
+      beforeRemote: (path) => this.raised.push(parentOf(path)),
     });
     const journal = gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) });
     const folder = openSimFolder({
@@ -103,7 +114,8 @@ export class LoneMember {
       lastBoot: new LastBoot(),
       missing: new MissingContents(() => facts.contentLost.publish()),
       others: new OtherHolders(self.id, journal),
-      wanted: new WantedFiles(false, undefined),
+      wanted: new WantedFiles(onDemand, undefined),
+      remoteNames: new RemoteNames(journal, { raise: (directory) => void this.raised.push(directory) }),
       inbox: new ByteCache(inboxBytesMax),
       outbox: new ByteCache(inboxBytesMax),
       limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },

@@ -9,12 +9,14 @@ import {
   content,
   dot,
   fingerprint,
+  journaledAt,
   memberOperation,
   pathsOf,
   put,
   remove,
   show,
 } from './fixtures.contract.ts';
+import { openJournal } from './journal.ts';
 
 const span = { beganMs: 10_000, endedMs: 10_100 };
 
@@ -74,6 +76,27 @@ export function diskContract(open: () => Journal): void {
       expect(journal.disk('x')).toStrictEqual({ path: 'x', ...entry });
       journal.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1) } }]);
       expect(journal.disk('x')).toStrictEqual({ path: 'x', dot: dot(ant, 1) });
+    });
+
+    test('[OD20] before a row becomes remote that is told, and if that fails the row stays', () => {
+      const told: unknown[] = [];
+      const other = openJournal({
+        path: ':memory:',
+        memberId: antMember,
+        random: () => 0,
+        nowMs: () => journaledAt,
+        beforeRemote(path) {
+          if (path === 'full') throw new Error('no room');
+          told.push([path, other.disk(path)?.remote]);
+        },
+      });
+      other.append([put(ant, 1, 'x'), put(ant, 2, 'full')]);
+      other.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1), fingerprint: fingerprint(1) } }]);
+      other.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1), remote: true } }]);
+      expect(told).toEqual([['x', undefined]]);
+      expect(() => other.recordDisk([{ path: 'full', entry: { dot: dot(ant, 2), remote: true } }])).toThrow('no room');
+      expect(other.disk('full')).toBeUndefined();
+      other.close();
     });
 
     test('[OD1] a remote row is known as applied, and lies below its directory', () => {

@@ -36,6 +36,8 @@ export interface JournalOptions {
   random(): number;
   /** Milliseconds since the epoch: the time at which each operation arrives. */
   nowMs(): number;
+  /** Called before a row is written that names a file which is not on this disk. If it throws, nothing is written. */
+  beforeRemote?(path: string): void;
 }
 
 /**
@@ -84,7 +86,7 @@ export async function openJournalOrRebuild(
   }
 }
 
-function compose(database: JournalDatabase, { memberId, random, nowMs }: JournalOptions): Journal {
+function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRemote }: JournalOptions): Journal {
   const settings = new SettingStore(database);
   let origin = settings.origin(memberId, random);
   const origins = new OriginTable(database);
@@ -251,6 +253,7 @@ function compose(database: JournalDatabase, { memberId, random, nowMs }: Journal
 
   function record(change: DiskChange): void {
     if (isMemberPath(change.path)) throw new Error(`The path ${change.path} has no place on the disk.`);
+    if (change.entry?.remote) beforeRemote?.(change.path);
     heads.diskChanged(change.path, disk.write(change));
   }
 }

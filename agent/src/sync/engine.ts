@@ -58,6 +58,7 @@ import { helloMessage, measureVitals } from './replication/self-description.ts';
 import { Sessions } from './replication/sessions.ts';
 import { type Context, createContext, type Self } from './state/context.ts';
 import type { Events } from './state/events.ts';
+import type { RemoteCounters } from './state/remote-names.ts';
 import { Totals } from './totals.ts';
 import { Arrivals } from './traffic/arrivals.ts';
 import { Departures } from './traffic/departures.ts';
@@ -94,6 +95,7 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly network: Network;
   readonly clock: Clock;
   readonly log: Log;
+  readonly remoteCounters?: RemoteCounters | undefined;
   /** Returns the processors in use since its last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
   /** The present boot of the machine; undefined if it is unknown. */

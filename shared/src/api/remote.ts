@@ -25,6 +25,13 @@ export const remotePageSchema = z
   .object({
     files: list(remoteFileSchema).describe('By name.'),
     next: z.string().nullable().describe('Ask again with `after` of this name; null at the end.'),
+    holdsAt: z
+      .object({ slot: countSchema, value: countSchema })
+      .optional()
+      .describe(
+        'No other file has become remote in the directory while this counter of `.lockstep/remote-counters` has this value: ' +
+          '6 bytes, the lowest first, at 8 times `slot`.',
+      ),
   })
   .meta({ id: 'RemotePage' });
 

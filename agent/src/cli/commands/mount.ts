@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
-import { findMemberFolder } from '../../member-dir/state-directory.ts';
+import { findMemberFolder, remoteCountersPath } from '../../member-dir/state-directory.ts';
 import { answerMsMax, watchAgent } from '../../mount/agent-watch.ts';
 import { loadFuse } from '../../mount/fuse/fuse-mount.ts';
 import { mountFolder } from '../../mount/mount-folder.ts';
@@ -27,7 +27,10 @@ async function mount(terminal: Terminal, directory: string, mountPoint: string):
   );
   const stop = stopSignal();
   const say = (sentence: string): void => terminal.note(sentence);
-  const remote = cache === undefined ? undefined : new AgentFiles(() => apiSocket(folder), say);
+  const remote =
+    cache === undefined
+      ? undefined
+      : new AgentFiles({ socketPath: () => apiSocket(folder), countersPath: remoteCountersPath(folder), say });
   try {
     const mounted = await mountFolder({
       directory: folder,

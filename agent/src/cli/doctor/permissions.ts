@@ -46,6 +46,7 @@ const entries: readonly (readonly [name: string, rights: Rights])[] = [
   ['sessions.json', 'r'],
   ['tokens.json', 'r'],
   ['journal.db', 'rw'],
+  ['remote-counters', 'rw'],
   ['staging', 'rwx'],
   ['history', 'rwx'],
   ['cookies', 'rwx'],

@@ -31,5 +31,7 @@ export interface PlanView {
 export interface PlanStep {
   readonly request: ActionRequest;
   readonly path: string;
+  /** A file is removed, and its next version is fetched when it is read. */
+  readonly becomesRemote?: true;
   readonly record: (left: Fingerprint | undefined, racy: boolean) => readonly DiskChange[];
 }

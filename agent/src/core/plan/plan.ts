@@ -205,7 +205,12 @@ class Planner {
     const action: Action = isDirectoryMode(fingerprint.mode)
       ? { do: 'rmdir', path: row.path }
       : { do: 'unlink', path: row.path, expected: fingerprint, content: row.disk?.content };
-    this.#steps.push({ request: { action, keep: toKeep(row) }, path: row.path, record: () => [remote] });
+    this.#steps.push({
+      request: { action, keep: toKeep(row) },
+      path: row.path,
+      becomesRemote: true,
+      record: () => [remote],
+    });
   }
 
   /**

@@ -20,7 +20,8 @@ import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
 /** The files of a member that fetches contents on demand: those that it does not have, and those that a program needs on its disk. */
-export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
+export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member }) => {
+  const { engine } = member;
   app.get(
     '/remote',
     {
@@ -31,7 +32,7 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
         response: answers(remotePageSchema),
       },
     },
-    ({ query }) => readRemote(engine, { ...query, directory: query.directory && checkedPath(query.directory) }),
+    ({ query }) => readRemote(member, { ...query, directory: query.directory && checkedPath(query.directory) }),
   );
 
   app.post(

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CounterFile } from '../../os/counter-file.ts';
 import { AgentFiles } from './agent-files.ts';
 
 let directory: string;
@@ -11,36 +12,50 @@ let files: AgentFiles;
 /** The remote files of the agent, all in one directory. */
 let remote: string[];
 let questions: number;
+/** The counters of the agent. */
+let counters: CounterFile;
+/** What happens right after the agent has answered. */
+let afterAnswer: () => void;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-agent-files-'));
-  [remote, questions] = [[], 0];
+  [remote, questions, afterAnswer] = [[], 0, () => undefined];
+  counters = new CounterFile(join(directory, 'remote-counters'));
   server = createServer((request, response) => {
     questions++;
     const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
     const found = remote.filter((each) => name === null || each === name).sort();
     const entries = found.map((each) => ({ name: each, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 }));
-    response.end(JSON.stringify({ files: entries, next: null }));
+    response.end(JSON.stringify({ files: entries, next: null, holdsAt: counters.of('d') }));
+    afterAnswer();
   });
   const socket = join(directory, 'socket');
   await new Promise<void>((resolve) => server.listen(socket, resolve));
-  files = new AgentFiles(
-    () => Promise.resolve(socket),
-    () => undefined,
-  );
+  files = new AgentFiles({
+    socketPath: () => Promise.resolve(socket),
+    countersPath: join(directory, 'remote-counters'),
+    say: () => undefined,
+  });
 });
 afterEach(async () => {
   files.close();
+  counters.close();
   await new Promise((resolve) => server.close(resolve));
   rmSync(directory, { recursive: true, force: true });
 });
+
+/** The agent drops a file: in this order, and without an answer in between. */
+function drop(name: string): void {
+  counters.raise('d');
+  remote.push(name);
+}
 
 const listed = async (): Promise<string[]> => (await files.list('d')).map(({ name }) => name);
 
 test('[OD12] a file is found right after the agent dropped it, also in a directory that was just listed', async () => {
   remote = ['a'];
   expect(await listed()).toEqual(['a']);
-  remote = ['a', 'dropped'];
+  drop('dropped');
   expect(await files.find('d/dropped')).toMatchObject({ name: 'dropped' });
   expect(await listed()).toEqual(['a', 'dropped']);
 });
@@ -58,5 +73,53 @@ test('[OD12] the attributes of the files in a list are not asked for one by one'
   remote = ['a', 'b', 'c'];
   await listed();
   for (const name of remote) expect(await files.find(`d/${name}`)).toMatchObject({ name });
+  expect(questions).toBe(1);
+});
+
+test('[OD20] names that nobody has are not asked for one by one, and not waited for', async () => {
+  remote = ['a'];
+  expect(await files.find('d/none')).toBeUndefined();
+  for (let index = 0; index < 100; index++) expect(files.find(`d/none${index}`)).toBeUndefined();
+  expect(questions).toBe(1);
+});
+
+test('[OD20] names are asked for one by one once a file of the directory became remote, until the list is a second old', async () => {
+  expect(await files.find('d/none')).toBeUndefined();
+  drop('a');
+  expect(await files.find('d/a')).toMatchObject({ name: 'a' });
+  expect(await files.find('d/none')).toBeUndefined();
+  expect(questions).toBe(3);
+});
+
+test('[OD20] a file that becomes remote while the answer is under way is found', async () => {
+  afterAnswer = () => {
+    afterAnswer = () => undefined;
+    drop('dropped');
+  };
+  expect(await files.find('d/dropped')).toMatchObject({ name: 'dropped' });
+});
+
+test('[OD20] a file is found after a restart of the agent, also if it made its counters anew', async () => {
+  for (const makesAnew of [false, true]) {
+    expect(await files.find('d/none')).toBeUndefined();
+    if (makesAnew) rmSync(join(directory, 'remote-counters'));
+    counters.close();
+    counters = new CounterFile(join(directory, 'remote-counters'));
+    drop(`dropped${makesAnew}`);
+    if (makesAnew) await new Promise((resolve) => setTimeout(resolve, 1_100));
+    expect(await files.find(`d/dropped${makesAnew}`)).toMatchObject({ name: `dropped${makesAnew}` });
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  expect(await files.find('d/none')).toBeUndefined();
+  expect(files.find('d/none')).toBeUndefined();
+});
+
+test('[OD20] a name that the mount freed is free at once, and the others are still known', async () => {
+  remote = ['a', 'b'];
+  await listed();
+  remote = ['b'];
+  files.changed('d/a');
+  expect(files.find('d/a')).toBeUndefined();
+  expect(files.find('d/b')).toMatchObject({ name: 'b' });
   expect(questions).toBe(1);
 });

@@ -2,8 +2,10 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { nameOf, parentOf } from '@lockstep/shared';
 import { apiPrefix, type RemotePage, remotePageSchema } from '@lockstep/shared/api';
+import { CounterReader, type CounterValue } from '../../os/counter-file.ts';
 import { socketAddress } from '../../os/socket-address.ts';
 import { MountError } from '../errno.ts';
+import type { Soon } from '../ports/access.ts';
 import type { Hold, RemoteEntry, RemoteFiles } from './remote-files.ts';
 
 /** What is in a list is believed for this time, like the attributes that the kernel keeps. */
@@ -20,14 +22,35 @@ const usedEveryMs = 1_000;
 /** The errors that the agent's answers are for a program. */
 const codes: Readonly<Record<number, 'ENOENT' | 'EEXIST' | 'ENOSPC'>> = { 404: 'ENOENT', 412: 'EEXIST', 507: 'ENOSPC' };
 
+/** The remote files of a directory. */
+interface List {
+  /** By name; undefined if they are more than one page. */
+  readonly files: Map<string, RemoteEntry> | undefined;
+  /** While the counter is at this value, no other file has become remote. */
+  readonly holdsAt: CounterValue | undefined;
+}
+
 interface CachedList {
   readonly untilMs: number;
-  readonly entries: Promise<ReadonlyMap<string, RemoteEntry> | undefined>;
+  readonly answer: Promise<List>;
+  /** The answer, once it is here. */
+  known?: List;
+}
+
+/** What the files of an agent are reached by. */
+export interface AgentPaths {
+  /** Finds the agent; it may be another one after a restart. */
+  readonly socketPath: () => Promise<string>;
+  /** The counters that it raises before a name becomes remote. */
+  readonly countersPath: string;
+  /** Tells a sentence to the person who mounted the folder. */
+  readonly say: (sentence: string) => void;
 }
 
 /** The remote files of a member, through the socket of its agent. */
 export class AgentFiles implements RemoteFiles {
   readonly #socketPath: () => Promise<string>;
+  readonly #counters: CounterReader;
   readonly #say: (sentence: string) => void;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #lists = new Map<string, CachedList>();
@@ -35,15 +58,15 @@ export class AgentFiles implements RemoteFiles {
   #explained: string | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
 
-  /** `socketPath` finds the agent; it may be another one after a restart. `say` tells a sentence to the person who mounted the folder. */
-  constructor(socketPath: () => Promise<string>, say: (sentence: string) => void) {
+  constructor({ socketPath, countersPath, say }: AgentPaths) {
     this.#socketPath = socketPath;
+    this.#counters = new CounterReader(countersPath);
     this.#say = say;
   }
 
   async list(directory: string): Promise<readonly RemoteEntry[]> {
-    const short = await this.#askForList(directory);
-    if (short !== undefined) return [...short.values()];
+    const { files } = await this.#askForList(directory).answer;
+    if (files !== undefined) return [...files.values()];
     const all: RemoteEntry[] = [];
     let after: string | undefined;
     for (;;) {
@@ -54,9 +77,14 @@ export class AgentFiles implements RemoteFiles {
     }
   }
 
-  async find(path: string): Promise<RemoteEntry | undefined> {
-    // That a name is not in a list says nothing: the agent may have dropped its file since.
-    return (await this.#knownList(parentOf(path)))?.get(nameOf(path)) ?? this.findNow(path);
+  find(path: string): Soon<RemoteEntry | undefined> {
+    const directory = parentOf(path);
+    const cached = this.#lists.get(directory);
+    const isRecent = cached !== undefined && performance.now() < cached.untilMs;
+    const list = isRecent ? cached : this.#askForList(directory);
+    return list.known !== undefined
+      ? this.#findIn(list.known, path)
+      : list.answer.then((answer) => this.#findIn(answer, path));
   }
 
   async findNow(path: string): Promise<RemoteEntry | undefined> {
@@ -64,7 +92,11 @@ export class AgentFiles implements RemoteFiles {
   }
 
   changed(path: string): void {
-    this.#lists.delete(parentOf(path));
+    const directory = parentOf(path);
+    const known = this.#lists.get(directory)?.known;
+    // An answer that is under way may have the file in it.
+    if (known === undefined) this.#lists.delete(directory);
+    else known.files?.delete(nameOf(path));
   }
 
   async hold(path: string): Promise<Hold> {
@@ -115,6 +147,7 @@ export class AgentFiles implements RemoteFiles {
   close(): void {
     clearTimeout(this.#telling);
     this.#agent.destroy();
+    this.#counters.close();
   }
 
   #tell(): void {
@@ -127,24 +160,34 @@ export class AgentFiles implements RemoteFiles {
       .catch(() => undefined);
   }
 
-  /** The list of a directory that was asked for within the last second, if there is one. */
-  #knownList(directory: string): CachedList['entries'] {
-    const known = this.#lists.get(directory);
-    return known !== undefined && performance.now() < known.untilMs ? known.entries : Promise.resolve(undefined);
+  #findIn({ files, holdsAt }: List, path: string): Soon<RemoteEntry | undefined> {
+    const entry = files?.get(nameOf(path));
+    if (entry !== undefined) return entry;
+    // That a name is not in a list says nothing by itself: the agent may have dropped its file since.
+    const holds = files !== undefined && holdsAt !== undefined && this.#counters.isAt(holdsAt);
+    return holds ? undefined : this.findNow(path);
   }
 
-  /** The remote files of a directory by name as they are now, unless they are more than one page. */
-  #askForList(directory: string): CachedList['entries'] {
-    const entries = this.#page({ directory }).then(({ files, next }) =>
-      next === null ? new Map(files.map((file) => [file.name, file])) : undefined,
-    );
-    if (this.#lists.size >= listsMax) this.#lists.clear();
-    const asked = { untilMs: performance.now() + listLastsMs, entries };
-    this.#lists.set(directory, asked);
-    entries.catch(() => {
-      if (this.#lists.get(directory) === asked) this.#lists.delete(directory);
+  /** Asks for the remote files of a directory as they are now, unless they are more than one page. */
+  #askForList(directory: string): CachedList {
+    const answer = this.#page({ directory }).then(({ files, next, holdsAt }): List => {
+      // It is open again if it was lost and made again.
+      if (holdsAt !== undefined && !this.#counters.isAt(holdsAt)) this.#counters.close();
+      const isWhole = next === null;
+      return { files: isWhole ? new Map(files.map((file) => [file.name, file])) : undefined, holdsAt };
     });
-    return entries;
+    if (this.#lists.size >= listsMax) this.#lists.clear();
+    const asked: CachedList = { untilMs: performance.now() + listLastsMs, answer };
+    this.#lists.set(directory, asked);
+    answer.then(
+      (list) => {
+        asked.known = list;
+      },
+      () => {
+        if (this.#lists.get(directory) === asked) this.#lists.delete(directory);
+      },
+    );
+    return asked;
   }
 
   /** Programs show only the number of an error, and repeat it for each read. */

@@ -121,7 +121,7 @@ export class RemoteAccess implements Access {
 
   /** What the folder has at a path or, if that is nothing, what other members have there. */
   #orRemote<Result>(
-    { path, find }: { readonly path: string; readonly find: () => Promise<RemoteEntry | undefined> },
+    { path, find }: { readonly path: string; readonly find: () => Soon<RemoteEntry | undefined> },
     local: () => Soon<Result>,
     remote: (entry: RemoteEntry) => Result,
   ): Soon<Result> {
@@ -129,10 +129,12 @@ export class RemoteAccess implements Access {
       return local();
     } catch (error) {
       if (!isAbsent(error) || nameOf(path) === '') throw error;
-      return find().then((entry) => {
-        // One that was brought to the folder in between is there now.
-        return entry === undefined ? local() : remote(entry);
-      });
+      const found = find();
+      if (found === undefined) throw error;
+      // One that was brought to the folder in between is there now.
+      return found instanceof Promise
+        ? found.then((entry) => (entry === undefined ? local() : remote(entry)))
+        : remote(found);
     }
   }
 
@@ -151,7 +153,8 @@ export class RemoteAccess implements Access {
       return false;
     } catch (error) {
       if (!isAbsent(error)) throw error;
-      return (await this.#files.findNow(path)) !== undefined;
+      // What is known of one may be out of date.
+      return (await this.#files.find(path)) !== undefined && (await this.#files.findNow(path)) !== undefined;
     }
   }
 

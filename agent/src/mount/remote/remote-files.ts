@@ -1,3 +1,5 @@
+import type { Soon } from '../ports/access.ts';
+
 /** A file of a member that is not on its disk: the agent fetches it when it is read. */
 export interface RemoteEntry {
   readonly name: string;
@@ -17,8 +19,8 @@ export interface Hold {
 export interface RemoteFiles {
   /** Those directly in a directory, as they are now. */
   list(directory: string): Promise<readonly RemoteEntry[]>;
-  /** That at `path`, if there is one. What it says of one may be a second old. */
-  find(path: string): Promise<RemoteEntry | undefined>;
+  /** That at `path`, if there is one. What it says of one may be a second old. That there is none is said at once if that is known. */
+  find(path: string): Soon<RemoteEntry | undefined>;
   /** That at `path` as it is now, if there is one. */
   findNow(path: string): Promise<RemoteEntry | undefined>;
   /** The caller changed what is at `path` in the folder: what was said of it before is not true any more. */

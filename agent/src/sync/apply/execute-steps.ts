@@ -56,7 +56,8 @@ export class StepExecutor {
     let progress = false;
     let planAgain = false;
     for (const batch of inBatches(steps)) {
-      const done = await this.#batch(batch);
+      const leaving = batch.flatMap(({ path, becomesRemote }) => (becomesRemote ? [path] : []));
+      const done = await this.#context.remoteNames.whileLeaving(leaving, () => this.#batch(batch));
       progress = done.progress || progress;
       planAgain = done.planAgain || planAgain;
     }

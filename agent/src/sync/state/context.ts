@@ -12,6 +12,7 @@ import { LastBoot } from './last-boot.ts';
 import { MissingContents } from './missing-contents.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
+import { type RemoteCounters, RemoteNames } from './remote-names.ts';
 import { SharedBatches } from './shared-batches.ts';
 import { pinsSetting, WantedFiles } from './wanted-files.ts';
 
@@ -68,6 +69,7 @@ export interface Context {
   readonly missing: MissingContents;
   readonly others: OtherHolders;
   readonly wanted: WantedFiles;
+  readonly remoteNames: RemoteNames;
   /** Bytes that were received with operations and wait to be applied. */
   readonly inbox: ByteCache;
   /** Bytes of files that were just written here, for the members that will receive them. */
@@ -83,8 +85,9 @@ export function createContext(parts: {
   readonly folder: Folder;
   readonly clock: Clock;
   readonly log: Log;
+  readonly remoteCounters?: RemoteCounters | undefined;
 }): Context {
-  const { identity, journal, folder, clock, log } = parts;
+  const { identity, journal, folder, clock, log, remoteCounters } = parts;
   const facts = new Facts();
   const events = new Events(journal, clock);
   // A machine with containers has dozens of addresses; the wire carries only the best ones.
@@ -112,6 +115,7 @@ export function createContext(parts: {
     lastBoot: new LastBoot(),
     missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self.id, journal),
+    remoteNames: new RemoteNames(journal, remoteCounters),
     wanted: new WantedFiles(self.onDemand === true, journal.setting(pinsSetting)),
     inbox: new ByteCache(inlineWaitingBytesMax),
     outbox: new ByteCache(outboxBytesMax),

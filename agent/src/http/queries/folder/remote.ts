@@ -1,28 +1,37 @@
-import { dotKey, joinPath, nameOf } from '@lockstep/shared';
-import type { RemotePage, RemoteQuery } from '@lockstep/shared/api';
+import { dotKey, joinPath, nameOf, type Operation } from '@lockstep/shared';
+import type { RemoteFile, RemotePage, RemoteQuery } from '@lockstep/shared/api';
 import type { Engine } from '../../../sync/engine.ts';
-import type { DiskEntry, Journal } from '../../../sync/ports/journal.ts';
+import type { ServedMember } from '../../served-member.ts';
 
 /** The files directly in a directory that this member fetches on demand, and does not have now. */
 export function readRemote(
-  { context: { journal } }: Engine,
+  { engine, remoteCounters }: Pick<ServedMember, 'engine' | 'remoteCounters'>,
   { directory, name, after, limit }: RemoteQuery,
 ): RemotePage {
+  const { journal, remoteNames } = engine.context;
+  if (name !== undefined) return { files: filesOf(named(engine, joinPath(directory, name))), next: null };
   const from = after === undefined ? undefined : joinPath(directory, after);
-  const rows =
-    name === undefined ? journal.remoteChildren(directory, from, limit + 1) : named(journal, directory, name);
-  const files = rows.slice(0, limit).flatMap(({ path, dot }) => {
-    const operation = journal.operation(dot);
-    if (operation === undefined) return [];
-    const { size = 0, mode = 0o644, mtimeUs = 0 } = operation;
-    return [{ name: nameOf(path), version: dotKey(dot), size, mode, mtimeMs: mtimeUs / 1_000 }];
-  });
-  return { files, next: rows.length > limit ? (files.at(-1)?.name ?? null) : null };
+  const rows = journal.remoteChildren(directory, from, limit + 1);
+  const listed = rows.slice(0, limit).flatMap(({ dot }) => journal.operation(dot) ?? []);
+  const paths = new Set(listed.map(({ path }) => path));
+  const leaving = from === undefined ? remoteNames.leaving(directory).filter(({ path }) => !paths.has(path)) : [];
+  return {
+    files: [...filesOf(leaving), ...filesOf(listed)],
+    next: rows.length > limit ? nameOf(rows[limit - 1]?.path ?? '') : null,
+    holdsAt: remoteCounters?.of(directory),
+  };
 }
 
-function named(journal: Journal, directory: string, name: string): readonly DiskEntry[] {
-  const row = journal.disk(joinPath(directory, name));
-  return row?.remote ? [row] : [];
+function named({ context: { journal, remoteNames } }: Engine, path: string): readonly Operation[] {
+  const row = journal.disk(path);
+  const operation = row?.remote ? journal.operation(row.dot) : remoteNames.leavingAt(path);
+  return operation === undefined ? [] : [operation];
+}
+
+function filesOf(operations: readonly Operation[]): RemoteFile[] {
+  return operations.map(({ path, origin, seq, size = 0, mode = 0o644, mtimeUs = 0 }) => {
+    return { name: nameOf(path), version: dotKey({ origin, seq }), size, mode, mtimeMs: mtimeUs / 1_000 };
+  });
 }
 
 /** The time for which paths that keep changing are waited for. */
