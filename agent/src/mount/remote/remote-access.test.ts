@@ -13,13 +13,16 @@ let remote: string[];
 let afterList: () => void;
 /** The paths of which the mount told that it changed them. */
 let changed: string[];
+/** The paths that the mount had brought and kept, and what bringing does. */
+let held: string[];
+let bring: (path: string) => void;
 
 const entryOf = (name: string): RemoteEntry => ({ name, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 });
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lockstep-remote-access-'));
   mkdirSync(join(folder, 'd'));
-  [remote, changed, afterList] = [[], [], () => undefined];
+  [remote, changed, held, afterList, bring] = [[], [], [], () => undefined, () => undefined];
   const find = (path: string) => Promise.resolve(remote.map(entryOf).find(({ name }) => path === `d/${name}`));
   const files: Partial<RemoteFiles> = {
     async list() {
@@ -29,7 +32,11 @@ beforeEach(() => {
     },
     find,
     findNow: find,
-    hold: () => Promise.resolve({ release: () => undefined }),
+    async hold(path) {
+      held.push(path);
+      bring(path);
+      return { release: () => undefined };
+    },
     changed: (path) => void changed.push(path),
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
@@ -64,4 +71,32 @@ test('[OD12] what the mount removes or renames in the folder is told to those wh
   await access.rename('d/b', 'd/c');
   expect(changed).toEqual(['d/a', 'd/b', 'd/c']);
   expect(await listed()).toEqual(['c']);
+});
+
+test('[OD12] a file of the folder is renamed, and gets its mode and time, without a question; what it replaces is kept meanwhile', async () => {
+  writeFileSync(join(folder, 'd/a'), 'x');
+  writeFileSync(join(folder, 'd/old'), 'x');
+  await access.setMode('d/a', 0o600);
+  await access.setTimes('d/a', 1_000, 1_000);
+  await access.rename('d/a', 'd/b');
+  expect(held).toEqual([]);
+  await access.rename('d/b', 'd/old');
+  expect(held).toEqual(['d/old']);
+});
+
+test('[OD12] a file that the agent drops at the moment of its rename is brought, and renamed', async () => {
+  writeFileSync(join(folder, 'd/a'), 'x');
+  writeFileSync(join(folder, 'd/b'), 'old');
+  bring = (path) => {
+    if (held.length === 1) {
+      rmSync(join(folder, 'd/a'));
+      remote = ['a'];
+    }
+    if (path !== 'd/a') return;
+    writeFileSync(join(folder, 'd/a'), 'x');
+    remote = [];
+  };
+  await access.rename('d/a', 'd/b');
+  expect(held).toEqual(['d/b', 'd/a', 'd/b']);
+  expect(await listed()).toEqual(['b']);
 });

@@ -46,20 +46,20 @@ export class RemoteAccess implements Access {
   }
 
   async setMode(path: string, mode: number): Promise<void> {
-    await this.#whileHeld([path], () => this.#local.setMode(path, mode));
+    // The agent drops no file whose mode or time has changed.
+    await this.#orBrought(path, [], () => this.#local.setMode(path, mode));
   }
 
   async setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void> {
-    await this.#whileHeld([path], () => this.#local.setTimes(path, atimeMs, mtimeMs));
+    await this.#orBrought(path, [], () => this.#local.setTimes(path, atimeMs, mtimeMs));
   }
 
   async rename(from: string, to: string): Promise<void> {
     const target = await this.#statIfThere(to);
     if (target?.kind === 'directory' && (await this.#files.list(to)).length > 0) throw new MountError('ENOTEMPTY');
     if (target === undefined && (await this.#isRemote(from))) return this.#files.move(from, to);
-    const files = target?.kind === 'file' ? [from, to] : [from];
     const isDirectory = (await this.stat(from)).kind === 'directory';
-    await this.#whileHeld(files, () => this.#local.rename(from, to));
+    await this.#orBrought(from, target?.kind === 'file' ? [to] : [], () => this.#local.rename(from, to));
     this.#files.changed(from);
     this.#files.changed(to);
     // Before a program makes the old name again: the agent tells a rename by what is gone there.
@@ -155,6 +155,16 @@ export class RemoteAccess implements Access {
       if (!isAbsent(error)) throw error;
       // What is known of one may be out of date.
       return (await this.#files.find(path)) !== undefined && (await this.#files.findNow(path)) !== undefined;
+    }
+  }
+
+  /** Runs `change`, while the agent keeps the files at `kept` in the folder. If the file at `path` is not there, it is brought first. */
+  async #orBrought(path: string, kept: readonly string[], change: () => Soon<void>): Promise<void> {
+    try {
+      await this.#whileHeld(kept, change);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+      await this.#whileHeld([path, ...kept], change);
     }
   }
 
