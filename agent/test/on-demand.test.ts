@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { remotePageSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
@@ -183,6 +184,25 @@ test('[OD7] a directory takes with it what is not on this disk', async () => {
   await eventually(() => expect(namesIn(ant)).toEqual([]));
 });
 
+test('[OD7] what was deleted elsewhere while it was not here is gone here too, and a rename of its directory brings nothing back', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await mkdir(ant.path('dir'));
+  for (const name of ['x1', 'x2', 'x3']) await ant.put(`dir/${name}`, `${name}\n`);
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  await rm(ant.path('dir/x2'));
+  await rename(ant.path('dir/x1'), ant.path('dir/x1r'));
+  await eventually(async () => {
+    const page = remotePageSchema.parse(await (await cow.fetch('api/v1/remote?directory=dir')).json());
+    expect(page.files.map(({ name }) => name)).toEqual(['x1r', 'x3']);
+  });
+  await rename(cow.path('dir'), cow.path('new'));
+  await eventually(() => expect(readdirSync(ant.folder).filter((name) => name !== '.lockstep')).toEqual(['new']));
+  await level(cow, ant);
+  expect(readdirSync(ant.path('new')).sort()).toEqual(['x1r', 'x3']);
+});
+
 test('[OD8] a wait counts members that have the whole folder, and no others', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
@@ -265,7 +285,7 @@ test('[OD5] a cache that is full of what must stay refuses with a sentence', asy
   expect(await answer.text()).toContain('huge has 4194304 bytes, and the whole cache has room for 2097152');
   const refused = await put(cow, 'new', 'x'.repeat(1_000));
   expect(refused.status).toBe(507);
-  expect(await refused.text()).toContain('Raise cache_size, or unpin something.');
+  expect(await refused.text()).toContain('Raise cache_size, unpin something, or ask for fewer copies.');
   expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
 });
 

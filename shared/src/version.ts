@@ -41,8 +41,9 @@ export const PROTOCOL_VERSION_MIN = 12;
  * v10 (0.1): `marks` of operations, and those that another operation than the one here has, or an unknown one.
  * v11 (0.1): a mark of rows of disk: files whose content is on other members only.
  * v12 (0.1): the last uses of files on a member that fetches contents on demand.
+ * v13 (0.1): no row of disk stays remote when its file was deleted.
  */
-export const JOURNAL_VERSION = 12;
+export const JOURNAL_VERSION = 13;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

@@ -48,11 +48,11 @@ export function fromDiskRow(row: DiskRow, origins: OriginTable): DiskEntry {
 
 /** What the heads need to know of an entry. */
 export function shownOf(entry: Omit<DiskEntry, 'path'>, origin: number, content_key: number | null): Shown {
-  const { dot, fingerprint, damaged } = entry;
+  const { dot, fingerprint, damaged, remote } = entry;
   return {
     origin,
     seq: dot.seq,
-    present: Number(fingerprint !== undefined),
+    present: Number(fingerprint !== undefined || remote === true),
     damaged: Number(damaged === true),
     content_key,
     mode: fingerprint?.mode ?? null,

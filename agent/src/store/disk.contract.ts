@@ -3,6 +3,7 @@ import type { DiskEntry } from '../core/entry.ts';
 import { fingerprintAt } from '../core/packed-files.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import {
+  after,
   ant,
   antMember,
   bee,
@@ -97,6 +98,16 @@ export function diskContract(open: () => Journal): void {
       expect(() => other.recordDisk([{ path: 'full', entry: { dot: dot(ant, 2), remote: true } }])).toThrow('no room');
       expect(other.disk('full')).toBeUndefined();
       other.close();
+    });
+
+    test('[OD7] a delete of a remote file is pending until the row names it', () => {
+      journal.append([put(ant, 1, 'x')]);
+      journal.recordDisk([{ path: 'x', entry: { dot: dot(ant, 1), remote: true } }]);
+      journal.append([remove(ant, 2, 'x', { version: after(dot(ant, 2), dot(ant, 1)) })]);
+      expect(journal.counts().pending).toBe(1);
+      journal.recordDisk([{ path: 'x', entry: { dot: dot(ant, 2) } }]);
+      expect(journal.counts().pending).toBe(0);
+      expect(journal.remoteBelow('', undefined, 10)).toEqual([]);
     });
 
     test('[OD1] a remote row is known as applied, and lies below its directory', () => {

@@ -14,7 +14,7 @@ import { openJournal } from './journal.ts';
  * its entries, a link, a delete and a change of mode. There is also an edit of the other member's file, and a conflict that was settled
  * with a copy.
  */
-const stored = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((version) => ({ version }));
+const stored = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((version) => ({ version }));
 
 /** All of them hold the same operations. */
 const digest = 'b958614acdc55ac1';

@@ -182,6 +182,12 @@ const migrations: readonly string[] = [
   -- the cache; \`inflation\`: the highest credit at which a file was dropped until then.
   CREATE TABLE uses (path TEXT PRIMARY KEY, number INTEGER NOT NULL, credit REAL NOT NULL, inflation REAL NOT NULL) WITHOUT ROWID;
   `,
+  `
+  -- Files that were deleted while they were on other members only: their rows name the delete, as those of any other path that is absent.
+  UPDATE disk SET remote = NULL, (origin, seq) = (SELECT heads.origin, heads.seq FROM heads WHERE heads.path = disk.path AND heads.rank = 0)
+  WHERE remote IS NOT NULL
+    AND EXISTS (SELECT 1 FROM heads WHERE heads.path = disk.path AND heads.rank = 0 AND heads.type = 0);
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

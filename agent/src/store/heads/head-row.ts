@@ -37,7 +37,7 @@ export interface HeadRow {
 export interface Shown {
   readonly origin: number;
   readonly seq: number;
-  /** Whether an entry is there: 0 or 1. */
+  /** Whether an entry is there, or a file that is on other members only: 0 or 1. */
   readonly present: number;
   /** Whether the entry is damaged: 0 or 1. */
   readonly damaged: number;

@@ -1,4 +1,4 @@
-import { directoryRenameEntriesMax, isLive, type Operation } from '@lockstep/shared';
+import { directoryRenameEntriesMax, dotKey, isLive, type Operation } from '@lockstep/shared';
 import {
   type DiskEntry,
   type Fingerprint,
@@ -161,8 +161,10 @@ async function draftDirectoryRename(
   // Files that are fetched on demand are in the directory for its user, though not on this disk.
   for (const row of remote) {
     const target = path + row.path.slice(from.length);
-    const operation = journal.operation(row.dot);
-    if (operation === undefined || existing.has(target) || context.ignored.ignores(row.path, false)) continue;
+    const [operation] = journal.heads(row.path);
+    // One that was deleted elsewhere, or has a new version, is not the file that the user saw.
+    if (operation === undefined || dotKey(operation) !== dotKey(row.dot)) continue;
+    if (existing.has(target) || context.ignored.ignores(row.path, false)) continue;
     deleted.push({ path: row.path, kind: 'delete', vanished: true, parents: [operation], groupPath: path });
     created.push(remoteRenamedDraft(context, target, operation, path));
   }
