@@ -88,9 +88,10 @@ export type RowMarks = Pick<DiskEntry, 'unsynced' | 'unconfirmed'>;
 
 /**
  * True when the disk shows something at a path that its user can miss. An empty file is not: programs leave one between creating a file and
- * writing it, and so does a power cut.
+ * writing it, and so does a power cut. A file that was fetched on demand, or dropped, is something: a member that left may have it.
  */
 export function showsSomething(row: DiskEntry | undefined): boolean {
+  if (row?.remote === true) return true;
   if (row?.fingerprint === undefined) return false;
   const isFile = row.content !== undefined || row.damaged === true;
   return !isFile || row.fingerprint.size > 0;

@@ -1,6 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
+import { remoteEntry } from '../../core/entry.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { lostAfterMs } from '../state/missing-contents.ts';
@@ -120,6 +121,18 @@ test.each([
     expect(member.errors).toEqual([]);
   },
 );
+
+test('[CT14] a file on demand is not deleted when its content is lost: a member that left may have it', async () => {
+  const member = new LoneMember();
+  const { journal, context } = member;
+  const lost = member.operation('file', { kind: 'put', text: 'lost' });
+  member.received(lost);
+  journal.recordDisk([remoteEntry('file', lost)]);
+  for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
+  resolverOf(member).poke();
+  await member.passes(1_000);
+  expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+});
 
 test('[CF6] a join makes the copy of a sibling that it ends, also if an equal sibling is left to another member', async () => {
   const member = new LoneMember();
