@@ -94,6 +94,7 @@ export const errorCodes = [
   'control-refused', // another member does not let this one control it
   'control-unanswered', // another member was asked to do something, and gave no answer
   'not-removed', // a member could not be removed from the cluster, or taken back
+  'not-left', // a member that leaves has files that no other member has
   'not-restored', // an old version could not be put back
   'request-invalid',
 ] as const;

@@ -37,13 +37,12 @@ export const waitResultSchema = z
   .meta({ id: 'WaitResult' });
 
 /** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then closes its sessions and stops. */
+export const leaveRequestSchema = z.object({
+  anyway: z.boolean().default(false).describe('Also if some files are on this member only.'),
+});
+
 export const leaveResultSchema = z
-  .object({
-    told: list(z.string()).describe('Names of the members that already hold the retirement.'),
-    isLastFull: z
-      .boolean()
-      .describe('No other member has the whole folder: what those on demand lack is in this folder alone.'),
-  })
+  .object({ told: list(z.string()).describe('Names of the members that already hold the retirement.') })
   .meta({ id: 'LeaveResult' });
 
 /** `POST /api/v1/members/remove`. */
@@ -128,6 +127,7 @@ export type WaitRequest = z.infer<typeof waitRequestSchema>;
 export type WaitResult = z.infer<typeof waitResultSchema>;
 export type RemoveMemberRequest = z.infer<typeof removeMemberRequestSchema>;
 export type RemoveMemberResult = z.infer<typeof removeMemberResultSchema>;
+export type LeaveRequest = z.infer<typeof leaveRequestSchema>;
 export type LeaveResult = z.infer<typeof leaveResultSchema>;
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 export type ReplayResult = z.infer<typeof replayResultSchema>;

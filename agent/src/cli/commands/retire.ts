@@ -12,23 +12,19 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
     .command('leave')
     .argument('[DIR]', "the member's folder, or one inside it", terminal.cwd)
     .description('retire this member: the others no longer wait for it; its files stay')
+    .option('--anyway', 'leave also if some files are on this member only')
     .option('--json', 'print JSON')
-    .action(async (directory: string, options: { json?: true }) => {
+    .action(async (directory: string, options: { anyway?: true; json?: true }) => {
       const folder = await findMemberFolder(directory);
       const api = await requireApi(folder);
-      const { told, isLastFull } = await api.post('/leave', {}, leaveResultSchema);
+      const { told } = await api.post('/leave', { anyway: options.anyway === true }, leaveResultSchema);
       if (options.json === true) {
-        printJson(terminal, { told, isLastFull });
+        printJson(terminal, { told });
       } else {
         const others =
           told.length === 0
             ? 'No other member is reachable: they learn of it when this one is up again.'
             : `Members that know it: ${told.join(', ')}.`;
-        if (isLastFull) {
-          terminal.note(
-            'No other member has the whole folder: what they do not have is in this folder alone, and they cannot read it. Keep the folder, and join again.',
-          );
-        }
         terminal.print(
           `This member has left the cluster and is stopping. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );

@@ -1,4 +1,6 @@
+import { LockstepError } from '@lockstep/shared';
 import type {
+  LeaveRequest,
   LeaveResult,
   RemoveMemberRequest,
   RemoveMemberResult,
@@ -6,8 +8,10 @@ import type {
   WaitRequest,
   WaitResult,
 } from '@lockstep/shared/api';
+import { formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
 import type { Engine } from '../../sync/engine.ts';
 import { changeMembership, retire } from '../../sync/lifecycle/announce.ts';
+import { findOnlyHere, type OnlyHere } from '../../sync/on-demand/only-here.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
 
@@ -19,14 +23,26 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
   return { ...outcome, blocking: outcome.blocking.map((blocking) => ({ ...blocking })) };
 }
 
-/** Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. */
-export async function leaveCluster({ engine, retired }: ServedMember): Promise<LeaveResult> {
-  const { context, peers } = engine;
-  const others = peers.all().filter(({ state }) => state !== 'left');
-  const isLastFull = !context.self.onDemand && others.length > 0 && others.every(({ id }) => peers.isOnDemand(id));
+/**
+ * Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. Throws `not-left` if no other member
+ * has some of the files here, unless it is to leave `anyway`.
+ */
+export async function leaveCluster({ engine, retired }: ServedMember, { anyway }: LeaveRequest): Promise<LeaveResult> {
+  if (!anyway) refuseLastCopies(await findOnlyHere(engine.context, engine));
   const told = await retire(engine, goodbyeMs);
   setImmediate(retired);
-  return { told: [...told], isLastFull };
+  return { told: [...told] };
+}
+
+function refuseLastCopies({ files, bytes, paths }: OnlyHere): void {
+  if (files === 0) return;
+  const [names, more] = [formatNames(paths), files > paths.length ? ', for example' : ':'];
+  throw new LockstepError(
+    'not-left',
+    `${formatItems(files, 'file')} with ${formatBytes(bytes)} ${files === 1 ? 'is' : 'are'} on this member only${more} ${names}. ` +
+      'Have copies made first (lockstep copies 2, then lockstep copies again until none is lacking). ' +
+      'To leave anyway, and take them with you: lockstep leave --anyway.',
+  );
 }
 
 /**

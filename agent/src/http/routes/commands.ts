@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
+  leaveRequestSchema,
   leaveResultSchema,
   removeMemberRequestSchema,
   removeMemberResultSchema,
@@ -60,9 +61,15 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
     '/leave',
     {
       config: { access: 'own', command: 'lockstep leave DIR' },
-      schema: { tags: ['commands'], summary: 'Retire this member', response: answers(leaveResultSchema) },
+      schema: {
+        tags: ['commands'],
+        summary: 'Retire this member',
+        description: 'Refused with `not-left` if no other member has some of its files.',
+        body: leaveRequestSchema,
+        response: answers(leaveResultSchema),
+      },
     },
-    () => leaveCluster(member),
+    (request) => leaveCluster(member, request.body),
   );
 
   app.post(
