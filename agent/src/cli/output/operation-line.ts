@@ -27,8 +27,16 @@ export function describeOperation(operation: OperationReport): string {
     case 'delete':
       return `removed ${path}`;
     case 'member':
-      return operation.standing === 'left' ? 'left the cluster' : 'joined the cluster or changed its address';
+      return memberDeed(operation, path);
   }
+}
+
+/** The path of such an operation is the name of the member that it is about. */
+function memberDeed({ standing, path, memberName }: OperationReport, name: string): string {
+  if (path !== memberName) return standing === 'left' ? `removed the member ${name}` : `took the member ${name} back`;
+  return standing === 'left'
+    ? 'left the cluster'
+    : 'joined the cluster, or changed its address, its room or a rule for copies';
 }
 
 /**
