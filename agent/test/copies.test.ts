@@ -70,7 +70,7 @@ test('[CP2] [CP5] three members on demand with two copies hold more than the dis
   if (ant === undefined) throw new Error('unreachable');
   expect((await copies(ant, '2')).code).toBe(0);
   const paths: string[] = [];
-  for (let index = 0; index < 30; index++) {
+  for (let index = 0; index < 26; index++) {
     const path = `film-${index}`;
     await writeFile(ant.path(path), randomBytes(512 * kibibyte));
     paths.push(path);
@@ -113,4 +113,20 @@ test('[CP1] [CP6] a rule holds on all members, and what makes no sense is refuse
   await eventually(async () => expect((await copies(bee)).out).toContain('films/: on at least 1 member'));
   expect((await copies(bee, '--remove', 'films/')).code).toBe(0);
   await eventually(async () => expect((await copies(ant)).out).not.toContain('films/'));
+});
+
+test('[CP5] a member that has the last copies leaves only if a person says so, and the others keep their names', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { start: { env: onDemand('12 MiB') } });
+  const [ant, bee] = cluster.members;
+  if (ant === undefined || bee === undefined) throw new Error('unreachable');
+  await writeFile(ant.path('film'), randomBytes(200 * kibibyte));
+  await eventually(async () => expect((await bee.status()).cache?.remoteFiles).toBe(1));
+  const refused = await lockstep(['leave', ant.folder]);
+  expect(refused).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('1 file with 205 kB is on this member only: film.'),
+  });
+  expect((await copies(ant, '2')).code).toBe(0);
+  await eventually(() => expect(existsSync(bee.path('film'))).toBe(true));
+  await eventually(async () => expect(await lockstep(['leave', ant.folder])).toMatchObject({ code: 0 }));
 });

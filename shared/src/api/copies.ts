@@ -8,6 +8,7 @@ export const lackingCopiesSchema = z.object({
   files: countSchema,
   bytes: countSchema,
   isFull: z.boolean().describe('It has no room for them.'),
+  isUnavailable: z.boolean().describe('No member that answers has any of them.'),
 });
 
 /** A rule that the members as they are cannot keep. */

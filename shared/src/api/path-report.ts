@@ -44,8 +44,8 @@ export const pathReportSchema = z
     copies: z
       .object({
         wanted: countSchema,
-        placedOn: list(z.string()).describe('Names of the members on demand that keep a copy.'),
-        unplaced: countSchema.describe('Copies for which no member is there, or none has the room.'),
+        placedOn: list(z.string()).describe('Names of the members on demand that are to keep a copy.'),
+        unplaced: countSchema.describe('Copies for which no member is there.'),
       })
       .optional()
       .describe('Of a file, if a person wants a number of copies.'),

@@ -3,9 +3,10 @@ import type { PathReport } from '../api/path-report.ts';
 import { formatBytes, formatItems, formatNames } from './units.ts';
 
 /** What a member lacks of the copies that it keeps for the cluster, and what becomes of them; without its name. */
-export function lackingText({ files, bytes, isFull }: LackingCopies): string {
+export function lackingText({ files, bytes, isFull, isUnavailable }: LackingCopies): string {
   const what = `${formatItems(files, 'copy', 'copies')} with ${formatBytes(bytes)}`;
-  return isFull ? `has no room for ${what}: raise its cache_size, or add a member` : `fetches ${what}`;
+  if (isFull) return `has no room for ${what}: raise its cache_size, or add a member`;
+  return isUnavailable ? `waits for ${what}: no member that answers has them` : `fetches ${what}`;
 }
 
 /** Which copies a rule asks for, and how many members there are for them. */
@@ -22,6 +23,6 @@ export function copiesSentence({ wanted, placedOn, unplaced }: NonNullable<PathR
     placedOn.length === 0
       ? ''
       : `; ${formatNames(placedOn)} ${placedOn.length === 1 ? 'is' : 'are'} to keep one${placedOn.length === 1 ? '' : ' each'}`;
-  const short = unplaced === 0 ? '' : `; for ${unplaced} no member is there that has the room`;
+  const short = unplaced === 0 ? '' : `; for ${unplaced} there is no member now`;
   return `${all}${kept}${short}.`;
 }

@@ -56,7 +56,11 @@ test.each<[string, string, Status]>([
   [
     'bad',
     'cat is down; bee fetches 12 copies with 3 MB.',
-    status([ant, { ...bee, onDemand: true, lackingCopies: { files: 12, bytes: 3_000_000, isFull: false } }, downCat]),
+    status([
+      ant,
+      { ...bee, onDemand: true, lackingCopies: { files: 12, bytes: 3_000_000, isFull: false, isUnavailable: false } },
+      downCat,
+    ]),
   ],
   [
     'held',

@@ -172,7 +172,9 @@ export interface SelfReport {
   /** The rate at which they arrive; 0 if they do no more. Absent while it is not known, and if none is missing. */
   readonly bytesPerSecond?: number | undefined;
   /** The copies that it keeps for the cluster and does not have. Absent if there are none. */
-  readonly lackingCopies?: { readonly files: number; readonly bytes: number; readonly isFull: boolean } | undefined;
+  readonly lackingCopies?:
+    | Readonly<Record<'files' | 'bytes', number> & Record<'isFull' | 'isUnavailable', boolean>>
+    | undefined;
   readonly freeBytes: number;
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;

@@ -22,11 +22,16 @@ test('[CP6] lockstep copies lists the rules, the one for all other files last', 
 test('[CP6] it says who does not count, who makes copies, and who has no room', () => {
   const members: CopiesReport['members'] = [
     { ...member, counts: false },
-    { ...member, name: 'bee', lacking: { files: 1, bytes: 2_000, isFull: false } },
-    { ...member, name: 'cow', lacking: { files: 3, bytes: 9_000_000, isFull: true }, paths: ['d/x', 'y'] },
+    { ...member, name: 'bee', lacking: { files: 1, bytes: 2_000, isFull: false, isUnavailable: false } },
+    {
+      ...member,
+      name: 'cow',
+      lacking: { files: 3, bytes: 9_000_000, isFull: true, isUnavailable: false },
+      paths: ['d/x', 'y'],
+    },
   ];
   expect(text({ members }).split('\n').slice(1)).toEqual([
-    'ant does not count now: its copies are made elsewhere.',
+    'ant does not count now: it was not heard for long, and its copies are made elsewhere where that is possible.',
     'bee fetches 1 copy with 2 kB.',
     'cow has no room for 3 copies with 9 MB: raise its cache_size, or add a member.',
     '  d/x',

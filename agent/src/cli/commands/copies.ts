@@ -24,7 +24,10 @@ export function formatCopies({ rules, members }: CopiesReport): string {
     return `${pattern === '' ? (rules.length > 1 ? 'all other files' : 'all files') : printable(pattern)}: on ${on}`;
   });
   for (const { name, counts, lacking, paths = [] } of members) {
-    if (!counts) lines.push(`${printable(name)} does not count now: its copies are made elsewhere.`);
+    if (!counts)
+      lines.push(
+        `${printable(name)} does not count now: it was not heard for long, and its copies are made elsewhere where that is possible.`,
+      );
     if (lacking === undefined) continue;
     lines.push(`${printable(name)} ${lackingText(lacking)}.`, ...paths.map((path) => `  ${printable(path)}`));
     if (paths.length > 0 && lacking.files > paths.length) lines.push(`  and ${lacking.files - paths.length} more`);

@@ -42,9 +42,12 @@ test('[CP1] a pattern goes before the rule for all files, and of several that ma
   ]);
 });
 
-test.each(['!a', '# a', ' ', 'a\nb', '[a', 'a\\'])('[CP1] %j is no pattern of a rule', (pattern) => {
-  expect(patternFault(pattern)).toMatch(/\.$|:|it/);
-});
+test.each(['!a', '# a', ' ', 'a ', './x', '../x', 'a//b', '.lockstep/', '/', 'a\nb', '[a', 'a\\'])(
+  '[CP1] %j is no pattern of a rule',
+  (pattern) => {
+    expect(patternFault(pattern)).toMatch(/\.$|:|it/);
+  },
+);
 
 test.each(['*.iso', 'films/', '/a/**/b', '[ab]'])('[CP1] %j is a pattern of a rule', (pattern) => {
   expect(patternFault(pattern)).toBeUndefined();

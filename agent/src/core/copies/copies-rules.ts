@@ -58,5 +58,9 @@ export function patternFault(pattern: string): string | undefined {
     return 'There are no exceptions here: set another number for what an exception would name.';
   if (pattern.startsWith('#') || pattern.trim() === '')
     return 'There is no pattern in this text: write the name to match.';
+  if (pattern.trim() !== pattern) return 'A pattern has no blanks at its ends.';
+  const names = pattern.replace(/^\/|\/$/g, '').split('/');
+  if (names.some((name) => ['', '.', '..', '.lockstep'].includes(name)))
+    return 'No name in the folder is empty, ".", ".." or ".lockstep".';
   return parseIgnoreRules(pattern).problems[0]?.detail;
 }

@@ -1,5 +1,5 @@
 /** The part of a cache that copies may take: the rest is for what people read. */
-const copiesShare = 0.9;
+export const copiesShare = 0.9;
 /** A member that is so much fuller than that makes its room smaller; one that is so much emptier makes it larger again. */
 const fullShare = 0.95;
 const emptyShare = 0.7;
@@ -11,7 +11,7 @@ const leastShare = 1 / 16;
 export interface CopiesLoad {
   /** The room that the member tells the others; undefined if it told none yet. */
   readonly room: number | undefined;
-  /** The bytes that its cache may have. */
+  /** The bytes that its cache may have, less those of what stays there for another reason. */
   readonly bytesMax: number;
   /** The bytes of the contents that are placed on it, whether they are there or not. */
   readonly placedBytes: number;
@@ -28,9 +28,10 @@ export interface CopiesLoad {
  */
 export function nextRoom({ room, bytesMax, placedBytes, areOthersFull, fellLately }: CopiesLoad): number {
   const whole = rounded(bytesMax * copiesShare);
-  if (room === undefined || room > whole) return whole;
-  if (placedBytes > bytesMax * fullShare) {
+  if (room === undefined) return whole;
+  if (room > whole || placedBytes > bytesMax * fullShare) {
     if (areOthersFull) return room;
+    if (room > whole) return whole;
     const least = Math.min(room, rounded(bytesMax * leastShare));
     return Math.max(least, rounded((room * bytesMax * copiesShare) / placedBytes));
   }

@@ -62,7 +62,9 @@ const selfReport = z.object({
   totalBytes: z.number().min(0),
   missingBytes: z.number().min(0),
   bytesPerSecond: z.number().min(0).optional(),
-  lackingCopies: z.object({ files: count, bytes: z.number().min(0), isFull: z.boolean() }).optional(),
+  lackingCopies: z
+    .object({ files: count, bytes: z.number().min(0), isFull: z.boolean(), isUnavailable: z.boolean() })
+    .optional(),
   freeBytes: z.number().min(0),
   load: z.number().min(0),
   problems: count,

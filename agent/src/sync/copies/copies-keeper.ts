@@ -1,4 +1,5 @@
 import type { Operation } from '@lockstep/shared';
+import { copiesShare } from '../../core/copies/room.ts';
 import type { DiskEntry } from '../../core/entry.ts';
 import type { Clock } from '../ports/clock.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
@@ -23,6 +24,17 @@ export interface LackingCopies {
   readonly bytes: number;
   /** There is no room for them, although all was dropped that may be. */
   readonly isFull: boolean;
+  /** No member that answers has any of them. */
+  readonly isUnavailable: boolean;
+}
+
+/** The bytes on this member, as the last scan of its rows found them. */
+interface Load {
+  /** Of all contents that are placed here, if the cache could have them, and of those that are here. */
+  readonly placed: number;
+  readonly placedHere: number;
+  /** Of what stays here for another reason: it is pinned, or no other member has it. */
+  readonly staying: number;
 }
 
 /** Fetches a file to this disk. */
@@ -36,6 +48,7 @@ export class CopiesKeeper {
   readonly #context: Context;
   readonly #placement: Placement;
   readonly #fetch: Fetch;
+  readonly #bytesMax: () => number;
   readonly #loop: TaskLoop;
   /** Files that other members wrote and that are not applied yet, or not fetched. */
   readonly #fresh = new Set<string>();
@@ -46,12 +59,19 @@ export class CopiesKeeper {
   #unlisted = { files: 0, bytes: 0 };
   #isScanDue = true;
   #isFull = false;
-  #placedBytes: number | undefined;
+  /** Those that no member had when they were last asked for. */
+  readonly #unavailable = new Set<string>();
+  #load: Load | undefined;
 
-  constructor(context: Context, parts: { readonly placement: Placement; readonly fetch: Fetch }) {
+  /** `bytesMax`: the bytes that the contents on this member may take. */
+  constructor(
+    context: Context,
+    parts: { readonly placement: Placement; readonly fetch: Fetch; readonly bytesMax: () => number },
+  ) {
     this.#context = context;
     this.#placement = parts.placement;
     this.#fetch = parts.fetch;
+    this.#bytesMax = parts.bytesMax;
     this.#loop = new TaskLoop({
       clock: context.clock,
       run: () => this.#run(),
@@ -61,7 +81,7 @@ export class CopiesKeeper {
     });
     if (context.self.onDemand !== true) return;
     const { facts } = context;
-    for (const fact of [facts.placed, facts.sessionOpened]) fact.on(() => this.#scanAgain());
+    for (const fact of [facts.placed, facts.sessionOpened, facts.pinned]) fact.on(() => this.#scanAgain());
     // Those that this member made may settle siblings whose content is elsewhere.
     for (const fact of [facts.received, facts.made]) fact.on((operations) => this.#note(operations));
     facts.applied.on(() => this.#applied());
@@ -77,7 +97,8 @@ export class CopiesKeeper {
     if (files === 0) return undefined;
     let { bytes } = this.#unlisted;
     for (const size of this.#missing.values()) bytes += size;
-    return { files, bytes, isFull: this.#isFull };
+    const isUnavailable = this.#unavailable.size > 0 && this.#unavailable.size === files;
+    return { files, bytes, isFull: this.#isFull, isUnavailable };
   }
 
   /** Some of the files that are missing here. */
@@ -85,9 +106,9 @@ export class CopiesKeeper {
     return [...this.#missing.keys()].slice(0, count);
   }
 
-  /** The bytes of all contents that are placed here, as the last scan found them. */
-  get placedBytes(): number | undefined {
-    return this.#placedBytes;
+  /** Undefined before the first scan. */
+  get load(): Load | undefined {
+    return this.#load;
   }
 
   #note(operations: readonly Operation[]): void {
@@ -165,51 +186,75 @@ export class CopiesKeeper {
   /** Fetches one file, if it is still to be here. Returns false if there is no room for it. */
   async #fetchOne(path: string): Promise<boolean> {
     const isDue = this.#context.journal.disk(path)?.remote === true && this.#placement.isPlacedHere(path);
-    const fetched = isDue ? await this.#fetch(path) : { isHere: true };
+    const fetched = isDue ? await this.#fetchIfRoom(path) : { isHere: true };
+    this.#unavailable.delete(path);
     if (fetched.isHere) {
       this.#missing.delete(path);
       this.#isFull &&= !isDue;
       return true;
     }
-    if (fetched.code !== 'disk-full') return true;
+    if (fetched.code !== 'disk-full') {
+      this.#unavailable.add(path);
+      return true;
+    }
     // How much is placed here says what room this member may tell the others.
     this.#isFull = true;
     this.#isScanDue = true;
     return false;
   }
 
+  /** Copies leave a part of the cache to what people read. */
+  async #fetchIfRoom(path: string): ReturnType<Fetch> {
+    const size = this.#sizeOf(path);
+    const { placedHere = 0 } = this.#load ?? {};
+    if (placedHere + size > this.#bytesMax() * copiesShare) return { isHere: false, code: 'disk-full' };
+    const fetched = await this.#fetch(path);
+    if (fetched.isHere && this.#load !== undefined) {
+      this.#load = { ...this.#load, placedHere: this.#load.placedHere + size };
+    }
+    return fetched;
+  }
+
   /** Finds all copies that are missing here, and how many bytes are placed here. */
   async #scan(): Promise<void> {
     this.#isScanDue = false;
-    const { journal } = this.#context;
+    const { journal, wanted } = this.#context;
+    const bytesMax = this.#bytesMax();
     const missing = new Map<string, number>();
     const unlisted = { files: 0, bytes: 0 };
-    let placedBytes = 0;
-    for await (const { path } of this.#placedRows((after) => journal.remoteBelow('', after, rowsAtOnce))) {
+    const load = { placed: 0, placedHere: 0, staying: 0 };
+    for await (const { path } of this.#rows((after) => journal.remoteBelow('', after, rowsAtOnce))) {
+      if (!this.#placement.isPlacedHere(path)) continue;
       const size = this.#sizeOf(path);
-      placedBytes += size;
+      if (size <= bytesMax) load.placed += size;
       if (missing.size < listedMax) missing.set(path, size);
       else {
         unlisted.files++;
         unlisted.bytes += size;
       }
     }
-    for await (const { fingerprint } of this.#placedRows((after) => journal.diskBelow('', after, rowsAtOnce))) {
-      placedBytes += fingerprint?.size ?? 0;
+    for await (const { path, fingerprint } of this.#rows((after) => journal.diskBelow('', after, rowsAtOnce))) {
+      const size = fingerprint?.size ?? 0;
+      if (this.#placement.isPlacedHere(path)) {
+        load.placed += size;
+        load.placedHere += size;
+        // A full cache has dropped all that it may.
+      } else if (this.#isFull || wanted.mustStay(path)) load.staying += size;
     }
     this.#missing = missing;
     this.#isFull &&= missing.size > 0;
     this.#unlisted = unlisted;
-    this.#placedBytes = placedBytes;
+    for (const path of this.#unavailable) if (!missing.has(path)) this.#unavailable.delete(path);
+    this.#load = load;
   }
 
-  /** The rows of copies that this member keeps, page by page: other tasks run in between. */
-  async *#placedRows(page: (after: string | undefined) => readonly DiskEntry[]): AsyncIterableIterator<DiskEntry> {
+  /** Rows page by page: other tasks run in between. None where nothing has to be placed. */
+  async *#rows(page: (after: string | undefined) => readonly DiskEntry[]): AsyncIterableIterator<DiskEntry> {
     if (this.#placement.rules.areTrivial) return;
     let after: string | undefined;
     for (;;) {
       const rows = page(after);
-      for (const row of rows) if (this.#placement.isPlacedHere(row.path)) yield row;
+      yield* rows;
       if (rows.length < rowsAtOnce) return;
       after = rows.at(-1)?.path;
       await pause(this.#context.clock, 0);

@@ -44,7 +44,7 @@ export class Copies {
     this.#isActive = parts.isActive;
     this.#bytesMax = parts.bytesMax;
     this.placement = parts.placement;
-    this.keeper = new CopiesKeeper(context, { placement: this.placement, fetch: parts.fetch });
+    this.keeper = new CopiesKeeper(context, parts);
     if (!context.self.onDemand) return;
     context.facts.second.on(() => {
       this.#tellRoom();
@@ -58,7 +58,7 @@ export class Copies {
    * more copies than there are members.
    */
   set(pattern: string, copies: CopiesNumber | null): Operation | undefined {
-    const { journal, clock } = this.#context;
+    const { journal, clock, self } = this.#context;
     const fault = pattern === '' ? undefined : patternFault(pattern);
     if (fault !== undefined) throw invalid(`${JSON.stringify(pattern)} is no pattern: ${fault}`);
     const members = journal.members();
@@ -73,8 +73,13 @@ export class Copies {
         `There is no rule ${pattern === '' ? 'for all files' : `for ${pattern}`}: lockstep copies lists them.`,
       );
     }
-    const own = ownRecord(this.#context)?.copies ?? [];
-    const others = own.filter((rule) => rule.pattern !== pattern);
+    const elsewhere = new Set(
+      members.flatMap((member) => (member.id === self.id ? [] : (member.copies?.map((rule) => rule.pattern) ?? []))),
+    );
+    // A rule that was removed is kept only while another member has an older one that it ends.
+    const others = (ownRecord(this.#context)?.copies ?? []).filter(
+      (rule) => rule.pattern !== pattern && (rule.copies !== null || elsewhere.has(rule.pattern)),
+    );
     if (others.length >= copiesRulesMax) {
       throw invalid(`${copiesRulesMax} rules were set at this member already: set this one at another member.`);
     }
@@ -113,14 +118,15 @@ export class Copies {
   #tellRoom(): void {
     const nowMs = this.#context.clock.monotonicMs();
     const bytesMax = this.#bytesMax();
-    const { placedBytes } = this.keeper;
-    if (!this.#isActive() || !Number.isFinite(bytesMax) || placedBytes === undefined) return;
+    const { load } = this.keeper;
+    if (!this.#isActive() || !Number.isFinite(bytesMax) || load === undefined) return;
     if (this.#roomAtMs !== undefined && nowMs - this.#roomAtMs < roomEveryMs) return;
     const known = ownRecord(this.#context)?.room;
     const fellLately =
       this.#fell !== undefined && this.#fell.bytesMax >= bytesMax && nowMs - this.#fell.atMs < roomGrowsAfterMs;
     const areOthersFull = this.#areOthersFull();
-    const room = nextRoom({ room: known, bytesMax, placedBytes, areOthersFull, fellLately });
+    const left = Math.max(0, bytesMax - load.staying);
+    const room = nextRoom({ room: known, bytesMax: left, placedBytes: load.placed, areOthersFull, fellLately });
     if (room === known) return;
     this.#roomAtMs = nowMs;
     if (known !== undefined && room < known) this.#fell = { atMs: nowMs, bytesMax };

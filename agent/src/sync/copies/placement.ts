@@ -11,7 +11,7 @@ export interface PlacedCopies {
   readonly full: readonly MemberId[];
   /** The members on demand that keep it. */
   readonly onDemand: readonly MemberId[];
-  /** How many copies find no member: too few are here, or none has the room. */
+  /** How many copies find no member. */
   readonly unplaced: number;
 }
 
@@ -129,8 +129,14 @@ export class Placement {
     const { content, size = 0, path } = operation;
     const wanted = this.#rules.copiesOf(path);
     if (content === undefined || size === 0 || !isLive(operation) || wanted === 'all') return [];
-    const able = this.#candidates.filter(({ weight }) => weight >= size);
-    return chooseMembers(content, able, wanted - this.#full.length);
+    const count = wanted - this.#full.length;
+    const [able, unable] = [
+      this.#candidates.filter(({ weight }) => weight >= size),
+      this.#candidates.filter(({ weight }) => weight < size),
+    ];
+    const chosen = chooseMembers(content, able, count);
+    // Those that have told less may have the room all the same. If not, they say so.
+    return [...chosen, ...chooseMembers(content, unable, count - chosen.length)];
   }
 }
 

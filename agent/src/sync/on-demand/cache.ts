@@ -171,8 +171,8 @@ export class Cache {
     if (bytes > this.bytesMax)
       return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
     return (
-      `There is no room for ${path}: what is in the cache must stay, because it is pinned, being read, or not on enough other members yet. ` +
-      'Raise cache_size, or unpin something.'
+      `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, or not on enough other members yet. ` +
+      'Raise cache_size, unpin something, or ask for fewer copies.'
     );
   }
 
