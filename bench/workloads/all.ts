@@ -15,6 +15,7 @@ import { openClose } from './open-close.ts';
 import { page } from './page.ts';
 import { severalSources } from './several.ts';
 import { assertSame, type Trio } from './through.ts';
+import { webServers } from './web-server.ts';
 
 /** Where a workload may write. */
 interface Ground {
@@ -66,5 +67,6 @@ export const workloads: Readonly<Record<string, Workload>> = {
   fio: ({ root }) => fioPasses(root),
   'open-close': onThree(({ members, scratch }) => openClose(members, scratch)),
   idle: onThree(({ members }) => idle(members)),
+  'web-servers': ({ root }) => webServers(root),
   page: ({ scratch }) => page(scratch),
 };
