@@ -37,9 +37,9 @@ export const waitResultSchema = z
   .meta({ id: 'WaitResult' });
 
 /** `POST /api/v1/leave`: answers once the retirement is journaled; the agent then closes its sessions and stops. */
-export const leaveRequestSchema = z.object({
-  anyway: z.boolean().default(false).describe('Also if some files are on this member only.'),
-});
+export const leaveRequestSchema = z
+  .object({ anyway: z.boolean().default(false).describe('Also if some files are on this member only.') })
+  .nullish();
 
 export const leaveResultSchema = z
   .object({ told: list(z.string()).describe('Names of the members that already hold the retirement.') })

@@ -27,8 +27,8 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
  * Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. Throws `not-left` if no other member
  * has some of the files here, unless it is to leave `anyway`.
  */
-export async function leaveCluster({ engine, retired }: ServedMember, { anyway }: LeaveRequest): Promise<LeaveResult> {
-  if (!anyway) refuseLastCopies(await findOnlyHere(engine.context, engine));
+export async function leaveCluster({ engine, retired }: ServedMember, request: LeaveRequest): Promise<LeaveResult> {
+  if (!request?.anyway) refuseLastCopies(await findOnlyHere(engine.context, engine));
   const told = await retire(engine, goodbyeMs);
   setImmediate(retired);
   return { told: [...told] };
