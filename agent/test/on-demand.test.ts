@@ -72,6 +72,19 @@ test('[OD21] a member on demand that joins gets names, and the contents that are
   await eventually(async () => expect((await ant.status()).filters?.members).toBe(1));
 });
 
+test('[OD2] a read on a slow line waits for a block that is under way for longer than eight seconds', async () => {
+  const cluster = await startCluster(['ant'], { proxied: true });
+  const ant = cluster.member('ant');
+  const bytes = randomBytes(600_000);
+  await writeFile(ant.path('slow'), bytes);
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  cluster.shapes('cow', { bytesPerSecond: 50_000 });
+  const answer = await cow.fetch('api/v1/files/slow');
+  expect(answer.status).toBe(200);
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
 test('[OD3] a new version makes the old one invisible at once', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');

@@ -74,9 +74,13 @@ export class BlockExchange {
     return sources.every((peer) => peer !== undefined && this.#limited.has(peer.id));
   }
 
-  /** The fetches of which a block is requested. */
-  asked(): ReadonlySet<Fetch> {
-    return new Set(this.#requests.all().map(({ fetch }) => fetch));
+  /** The fetches of which a block is requested, and the bytes that came in the sessions with the members that were asked. */
+  asked(): ReadonlyMap<Fetch, number> {
+    const asked = new Map<Fetch, Set<Peer>>();
+    for (const { fetch, peer } of this.#requests.all()) asked.set(fetch, (asked.get(fetch) ?? new Set()).add(peer));
+    const received = (peers: Iterable<Peer>): number =>
+      [...peers].reduce((sum, { link }) => sum + (link?.receivedBytes() ?? 0), 0);
+    return new Map([...asked].map(([fetch, peers]) => [fetch, received(peers)]));
   }
 
   /** The part of the content that this member fetches first. */

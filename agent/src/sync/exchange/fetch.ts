@@ -81,6 +81,8 @@ export interface TransferProgress {
   readonly progressMs: number | undefined;
   /** A request to its source is unanswered. */
   readonly isAsked: boolean;
+  /** What came in the sessions with the members that were asked for a block, those of an incomplete block included. */
+  readonly sessionBytes: number;
   /** The limit for receiving keeps its next block back. */
   readonly isLimited: boolean;
   /** A block could not be written: the disk is full. */

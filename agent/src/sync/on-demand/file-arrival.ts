@@ -8,6 +8,8 @@ import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 /** A reader waits no longer than this for a content of which no byte arrives. */
 const progressMsMax = 8_000;
 const checkMs = 1_000;
+/** So much comes of blocks in that time, on a line of 2 KB/s too; heartbeats have less. */
+const progressBytesMin = 16_384;
 /** For so long a content is searched that no member has, and how often. */
 const searchMsMin = 3_000;
 const retryMs = 300;
@@ -59,7 +61,7 @@ export class FileArrival {
   async untilHere(path: string, isEnded: () => boolean = () => false): Promise<Failure | undefined> {
     const { clock, facts, wanted } = this.#context;
     const startedMs = clock.monotonicMs();
-    let progress = { bytes: -1, atMs: startedMs };
+    let progress = { bytes: -1, sessionBytes: 0, atMs: startedMs };
     let hasFailed = false;
     const stop = facts.fetched.on(({ paths, areHere }) => {
       hasFailed ||= !areHere && paths.includes(path);
@@ -76,9 +78,15 @@ export class FileArrival {
           this.rate.fetched(this.head(path)?.size ?? 0, nowMs - startedMs);
           return undefined;
         }
-        const bytes = this.#transfers.progress().find((transfer) => transfer.path === path)?.doneBytes ?? -1;
+        const transfer = this.#transfers.progress().find((one) => one.path === path);
+        const [bytes, sessionBytes] = [transfer?.doneBytes ?? -1, transfer?.sessionBytes ?? 0];
+        if (sessionBytes < progress.sessionBytes) progress = { ...progress, sessionBytes };
+        // A block on a slow line is long under way, and others may come before it.
+        const isComing = sessionBytes - progress.sessionBytes >= progressBytesMin;
         const isPrefetched = wanted.isPrefetched(path);
-        if (bytes > progress.bytes || (isPrefetched && wanted.waitingReaders > 0)) progress = { bytes, atMs: nowMs };
+        if (bytes > progress.bytes || isComing || (isPrefetched && wanted.waitingReaders > 0)) {
+          progress = { bytes, sessionBytes, atMs: nowMs };
+        }
         // Another read may ask for a file that was only a guess.
         const isLost = hasFailed && (isPrefetched || nowMs - startedMs >= searchMsMin);
         if (isLost || isEnded() || nowMs - progress.atMs >= progressMsMax) return this.#failure(path);

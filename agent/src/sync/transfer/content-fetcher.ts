@@ -87,6 +87,7 @@ export class ContentFetcher {
       startedMs: fetch.startedMs,
       progressMs: fetch.arrivals.lastMs,
       isAsked: asked.has(fetch),
+      sessionBytes: asked.get(fetch) ?? 0,
       isLimited: this.exchange.isLimited(fetch),
       isFull: fetch.failure === 'disk-full',
     }));
