@@ -1,9 +1,7 @@
 /** The wording that the command line and the page share. A separate entry point: the agent's threads load the rest. */
 export * from './present/browser-name.ts';
-export * from './present/cache-reads.ts';
 export * from './present/causes.ts';
 export * from './present/condition.ts';
-export * from './present/copies.ts';
 export * from './present/folder-words.ts';
 export * from './present/health-beats.ts';
 export * from './present/health-event.ts';
@@ -13,6 +11,7 @@ export * from './present/latency-matrix.ts';
 export * from './present/limits.ts';
 export * from './present/member-problems.ts';
 export * from './present/notices.ts';
+export * from './present/on-demand-words.ts';
 export * from './present/operation-author.ts';
 export * from './present/problem-words.ts';
 export * from './present/progress.ts';

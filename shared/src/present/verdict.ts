@@ -2,10 +2,10 @@ import type { MemberReport, Status } from '../api.ts';
 import { isGrave } from '../error-code.ts';
 import type { MemberCondition } from '../member-condition.ts';
 import { isAway } from './condition.ts';
-import { lackingText, shortRuleText } from './copies.ts';
 import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
 import { isCutOff } from './member-problems.ts';
 import { are, behindText, have, listed, namedMax, problemSentence, problemsOf, progressOf } from './member-words.ts';
+import { lackingText, shortRuleText } from './on-demand-words.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
 /**

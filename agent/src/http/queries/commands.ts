@@ -9,9 +9,9 @@ import type {
   WaitResult,
 } from '@lockstep/shared/api';
 import { formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
+import { findOnlyHere, type OnlyHere } from '../../sync/copies/only-here.ts';
 import type { Engine } from '../../sync/engine.ts';
 import { changeMembership, retire } from '../../sync/lifecycle/announce.ts';
-import { findOnlyHere, type OnlyHere } from '../../sync/on-demand/only-here.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
 

@@ -4,7 +4,7 @@ import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
 import { remoteEntry } from '../../core/entry.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { lostAfterMs } from '../state/missing-contents.ts';
+import { lostAfterMs } from '../contents/missing-contents.ts';
 import { ConflictResolver } from './resolver.ts';
 
 const bee = 'bee' as OriginId;

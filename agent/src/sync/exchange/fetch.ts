@@ -1,8 +1,8 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { smallFetchBytesMax } from '@lockstep/shared';
 import type { ArrivalRate, Arrivals } from '../../core/traffic/arrivals.ts';
+import type { LackingMember } from '../contents/missing-contents.ts';
 import type { Peer } from '../members/peer.ts';
-import type { LackingMember } from '../state/missing-contents.ts';
 import type { BlockTodo } from './block-todo.ts';
 import type { Offer } from './offers.ts';
 

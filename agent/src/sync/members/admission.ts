@@ -1,9 +1,9 @@
 import { type MemberId, membersMax } from '@lockstep/shared';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import type { SessionFailures } from '../state/session-failures.ts';
 import type { Peer } from './peer.ts';
 import { removerOf } from './remover.ts';
-import type { SessionFailures } from './session-failures.ts';
 
 /** How long a refusal is reported: a refused member retries within this time. */
 const fullLastsMs = 180_000;

@@ -2,10 +2,10 @@ import type { Applied, HelloMessage, LeaveMessage, MemberId, MemberRecord, PeerM
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from '../state/session-failures.ts';
 import { Admission, refuse } from './admission.ts';
 import { Agreement, type Claim } from './agreement.ts';
 import { type PassedOn, Peer } from './peer.ts';
-import { replacedReason, replacingReason, SessionFailures, stableSessionMs } from './session-failures.ts';
 
 /** Callbacks for sessions and their messages. */
 export interface PeerHandlers {

@@ -1,8 +1,8 @@
 import { isBelow, isLive, LockstepError } from '@lockstep/shared';
 import type { DiskEntry } from '../../core/entry.ts';
+import { pinsSetting } from '../contents/wanted-files.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
-import { pinsSetting } from '../state/wanted-files.ts';
 
 const rowsAtOnce = 1_000;
 const fetchesAtOnce = 16;

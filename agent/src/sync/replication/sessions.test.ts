@@ -4,8 +4,8 @@ import { LoneMember } from '../../sim/lone-member.ts';
 import { Forks } from '../members/forks.ts';
 import { OwnOrigin } from '../members/own-origin.ts';
 import { Peers } from '../members/peers.ts';
-import { differingReason } from '../members/session-failures.ts';
 import type { Link, LinkReceiver } from '../ports/network.ts';
+import { differingReason } from '../state/session-failures.ts';
 import { type Describable, helloMessage } from './self-description.ts';
 import { type SessionLoops, Sessions } from './sessions.ts';
 

@@ -1,19 +1,18 @@
-import type { OriginId, PeerMessage } from '@lockstep/shared';
+import type { FlippedMessage, HoldingsMessage, OriginId, PeerMessage, RetellMessage } from '@lockstep/shared';
 import type { Forks } from '../members/forks.ts';
 import type { OwnOrigin } from '../members/own-origin.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Reports } from '../members/reports.ts';
-import { differingReason, sealedReason } from '../members/session-failures.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { differingReason, sealedReason } from '../state/session-failures.ts';
 import type { Departures } from '../traffic/departures.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { ContentServer } from '../transfer/content-server.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { HeartbeatLoop } from './heartbeat.ts';
-import type { HoldingsLoop } from './holdings-loop.ts';
 import type { Incoming } from './incoming.ts';
 import { type ContentPlacement, NeededBytes } from './needed-bytes.ts';
 import { Outgoing } from './outgoing.ts';
@@ -27,6 +26,11 @@ interface Session {
   readonly server: ContentServer;
 }
 
+/** Takes what members on demand tell of their contents. */
+interface HoldingsReceiver {
+  received(peer: Peer, message: HoldingsMessage | FlippedMessage | RetellMessage): void;
+}
+
 /** The loops that serve all sessions. */
 export interface SessionLoops {
   readonly peers: Peers;
@@ -36,7 +40,7 @@ export interface SessionLoops {
   readonly search: ContentSearch;
   readonly departures: Departures;
   readonly heartbeat: HeartbeatLoop;
-  readonly holdings: HoldingsLoop;
+  readonly holdings: HoldingsReceiver;
   readonly reports: Reports;
   readonly forks: Forks;
   readonly ownOrigin: OwnOrigin;

@@ -1,20 +1,20 @@
 import { carriedAddresses, inlineWaitingBytesMax, type MemberId, outboxBytesMax } from '@lockstep/shared';
+import { ByteCache } from '../contents/byte-cache.ts';
+import { MissingContents } from '../contents/missing-contents.ts';
+import { type RemoteCounters, RemoteNames } from '../contents/remote-names.ts';
+import { pinsSetting, WantedFiles } from '../contents/wanted-files.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Folder } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
 import { Facts } from '../scheduling/facts.ts';
 import { TrafficLimit } from '../scheduling/traffic-limit.ts';
-import { ByteCache } from './byte-cache.ts';
 import { Events } from './events.ts';
 import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
 import { LastBoot } from './last-boot.ts';
-import { MissingContents } from './missing-contents.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
-import { type RemoteCounters, RemoteNames } from './remote-names.ts';
 import { SharedBatches } from './shared-batches.ts';
-import { pinsSetting, WantedFiles } from './wanted-files.ts';
 
 /**
  * A mutex for the folder and its rows in the journal. A detection whose result is not yet journaled and an action whose

@@ -1,11 +1,11 @@
 import { type CopiesReport, copiesReportSchema } from '@lockstep/shared/api';
 import { formatItems, lackingText } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { findMemberFolder } from '../../member-dir/state-directory.ts';
-import { requireApi } from '../api-client.ts';
-import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import { printable } from '../output/format.ts';
-import { printJson, type Terminal } from '../output/terminal.ts';
+import { findMemberFolder } from '../../../member-dir/state-directory.ts';
+import { requireApi } from '../../api-client.ts';
+import { type ExitCode, exitCode, UsageError } from '../../exit-code.ts';
+import { printable } from '../../output/format.ts';
+import { printJson, type Terminal } from '../../output/terminal.ts';
 
 interface CopiesOptions {
   readonly remove?: true;

@@ -1,11 +1,11 @@
 import { pinResultSchema } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
-import { requireApi } from '../api-client.ts';
-import { type ExitCode, exitCode } from '../exit-code.ts';
-import { findMemberPath } from '../member-path.ts';
-import { printable } from '../output/format.ts';
-import { printJson, type Terminal } from '../output/terminal.ts';
+import { requireApi } from '../../api-client.ts';
+import { type ExitCode, exitCode } from '../../exit-code.ts';
+import { findMemberPath } from '../../member-path.ts';
+import { printable } from '../../output/format.ts';
+import { printJson, type Terminal } from '../../output/terminal.ts';
 
 interface PinResult {
   readonly path: string;

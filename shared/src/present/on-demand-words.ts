@@ -1,6 +1,7 @@
 import type { LackingCopies, ShortRule } from '../api/copies.ts';
 import type { PathReport } from '../api/path-report.ts';
-import { formatBytes, formatItems, formatNames } from './units.ts';
+import type { Status } from '../api/status.ts';
+import { formatBytes, formatCount, formatItems, formatNames } from './units.ts';
 
 /** What a member lacks of the copies that it keeps for the cluster, and what becomes of them; without its name. */
 export function lackingText({ files, bytes, isFull, isUnavailable }: LackingCopies): string {
@@ -25,4 +26,22 @@ export function copiesSentence({ wanted, placedOn, unplaced }: NonNullable<PathR
       : `; ${formatNames(placedOn)} ${placedOn.length === 1 ? 'is' : 'are'} to keep one${placedOn.length === 1 ? '' : ' each'}`;
   const short = unplaced === 0 ? '' : `; for ${unplaced} there is no member now`;
   return `${all}${kept}${short}.`;
+}
+
+/** What was fetched before it was read, and how much of it was read then. */
+export function cachePrefetches({
+  prefetchedFiles,
+  prefetchedBytes,
+  prefetchHits,
+}: NonNullable<Status['cache']>): string {
+  const read = Math.round((100 * prefetchHits) / Math.max(1, prefetchedFiles));
+  return `${formatItems(prefetchedFiles, 'file')} with ${formatBytes(prefetchedBytes)}, ${read} % of them read since`;
+}
+
+/** How often the contents on a member on demand sufficed, since its agent started. */
+export function cacheReads({ hits, misses, fetchedBytes, droppedFiles }: NonNullable<Status['cache']>): string {
+  const reads = hits + misses;
+  const here =
+    reads === 0 ? 'none yet' : `${formatCount(reads)}, ${Math.round((100 * hits) / reads)} % of them from this disk`;
+  return `${here}; ${formatBytes(fetchedBytes)} fetched, ${formatCount(droppedFiles)} dropped`;
 }

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
 import { statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { Command } from 'commander';
-import { findMemberFolder, remoteCountersPath } from '../../member-dir/state-directory.ts';
-import { answerMsMax, watchAgent } from '../../mount/agent-watch.ts';
-import { loadFuse } from '../../mount/fuse/fuse-mount.ts';
-import { mountFolder } from '../../mount/mount-folder.ts';
-import { checkedMountPoint } from '../../mount/mount-point.ts';
-import { AgentFiles } from '../../mount/remote/agent-files.ts';
-import { shellWord } from '../../os/shell-word.ts';
-import { apiSocket, requireApi } from '../api-client.ts';
-import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
-import type { Terminal } from '../output/terminal.ts';
-import { stopSignal } from '../stop-signal.ts';
+import { findMemberFolder, remoteCountersPath } from '../../../member-dir/state-directory.ts';
+import { answerMsMax, watchAgent } from '../../../mount/agent-watch.ts';
+import { loadFuse } from '../../../mount/fuse/fuse-mount.ts';
+import { mountFolder } from '../../../mount/mount-folder.ts';
+import { checkedMountPoint } from '../../../mount/mount-point.ts';
+import { AgentFiles } from '../../../mount/remote/agent-files.ts';
+import { shellWord } from '../../../os/shell-word.ts';
+import { apiSocket, requireApi } from '../../api-client.ts';
+import { type ExitCode, exitCode, UsageError } from '../../exit-code.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { stopSignal } from '../../stop-signal.ts';
 
 /** Mounts the folder, and returns when it is not mounted any more. */
 async function mount(terminal: Terminal, directory: string, mountPoint: string): Promise<ExitCode> {

@@ -1,7 +1,7 @@
 import { joinIntervalMs, type MemberId } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Problems } from '../state/problems.ts';
+import type { Problems } from './problems.ts';
 
 /** A session that ended within this time has failed, unless the other side sent a `leave`. */
 const shortSessionMs = 10_000;
