@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { closeSync, constants, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 
 /** Changes elsewhere share the counter of a directory with a probability of one in 1,024. The file has 8 KiB. */
@@ -86,9 +86,6 @@ export class CounterReader {
   }
 }
 
-/** The slot of a key: FNV-1a over its characters. */
 function slotOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < key.length; index++) hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193);
-  return (hash >>> 0) % slots;
+  return createHash('sha1').update(key).digest().readUInt32LE() % slots;
 }
