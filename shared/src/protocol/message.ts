@@ -151,6 +151,16 @@ export interface CatchUpProgress {
   readonly total: number;
 }
 
+/** What a member should keep for the cluster, and does not have. */
+export interface LackingCopies {
+  readonly files: number;
+  readonly bytes: number;
+  /** There is no room for them, although all was dropped that may be. */
+  readonly isFull: boolean;
+  /** No member that answers has any of them. */
+  readonly isUnavailable: boolean;
+}
+
 /** The state of a member, as it tells it itself. */
 export interface SelfReport {
   readonly state: MemberState;
@@ -172,9 +182,7 @@ export interface SelfReport {
   /** The rate at which they arrive; 0 if they do no more. Absent while it is not known, and if none is missing. */
   readonly bytesPerSecond?: number | undefined;
   /** The copies that it keeps for the cluster and does not have. Absent if there are none. */
-  readonly lackingCopies?:
-    | Readonly<Record<'files' | 'bytes', number> & Record<'isFull' | 'isUnavailable', boolean>>
-    | undefined;
+  readonly lackingCopies?: LackingCopies | undefined;
   readonly freeBytes: number;
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;

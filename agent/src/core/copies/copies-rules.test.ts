@@ -12,7 +12,7 @@ test('[CP1] without rules, the contents are on all members with the whole folder
   expect([rules.copiesOf('a'), rules.areTrivial, rules.active]).toEqual(['all', true, []]);
 });
 
-test('[CP1] of the rules for a pattern the last one holds, whoever set it', () => {
+test('[CP1] of the rules for a pattern the last one holds, on whichever member it was set', () => {
   const rules = new CopiesRules([
     { id: bee, copies: [rule('', 3, 20), rule('*.iso', 1, 10)] },
     { id: ant, copies: [rule('', 2, 10), rule('*.iso', null, 11)] },

@@ -1,4 +1,4 @@
-import type { Operation } from '@lockstep/shared';
+import type { LackingCopies, Operation } from '@lockstep/shared';
 import { copiesShare } from '../../core/copies/room.ts';
 import type { DiskEntry } from '../../core/entry.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -9,7 +9,7 @@ import type { Placement } from './placement.ts';
 /** Files that are fetched at a time: those that were just written, and those that are placed here because a member went. */
 const freshAtOnce = 16;
 const movedAtOnce = 2;
-/** Copies that are made anew take this many bytes a second, so that they disturb nobody. */
+/** Copies that are made elsewhere take this many bytes a second, so that they disturb nobody. */
 const movedBytesPerSecond = 10 * 1_048_576;
 /** Files that are known to be missing; the others are found by the next scan of the rows. */
 const listedMax = 10_000;
@@ -17,16 +17,6 @@ const rowsAtOnce = 1_000;
 /** Operations arrive in floods. */
 const afterChangeMs = 100;
 const afterFailureMs = 10_000;
-
-/** What this member should keep for the cluster, and does not have. */
-export interface LackingCopies {
-  readonly files: number;
-  readonly bytes: number;
-  /** There is no room for them, although all was dropped that may be. */
-  readonly isFull: boolean;
-  /** No member that answers has any of them. */
-  readonly isUnavailable: boolean;
-}
 
 /** The bytes on this member, as the last scan of its rows found them. */
 interface Load {

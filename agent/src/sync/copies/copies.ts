@@ -1,4 +1,4 @@
-import { type CopiesRule, copiesRulesMax, LockstepError, type Operation } from '@lockstep/shared';
+import { type CopiesRule, copiesRulesMax, type LackingCopies, LockstepError, type Operation } from '@lockstep/shared';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { type Copies as CopiesNumber, patternFault } from '../../core/copies/copies-rules.ts';
 import { nextRoom } from '../../core/copies/room.ts';
@@ -6,7 +6,7 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import { ownRecord, writeOwnRecord } from '../members/own-record.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
-import { CopiesKeeper, type Fetch, type LackingCopies } from './copies-keeper.ts';
+import { CopiesKeeper, type Fetch } from './copies-keeper.ts';
 import type { Placement } from './placement.ts';
 
 /** The room of a member changes at most so often: each change is an operation. */
@@ -110,7 +110,7 @@ export class Copies {
     const what = `${formatItems(lacking.files, 'copy', 'copies')} with ${formatBytes(lacking.bytes)}`;
     const detail =
       `There is no room here for ${what}. Nothing is lost: those files have fewer copies than wanted. ` +
-      'Other members that have room take them within minutes. If this stays: raise cache_size, add a member, or ask for fewer copies (lockstep copies).';
+      'Members that have room take them over. If this stays: raise cache_size, add a member, or ask for fewer copies (lockstep copies).';
     problems.set('copies-full', {}, detail);
   }
 
