@@ -181,7 +181,7 @@ const snapshotCounters: readonly {
   },
   {
     name: 'lockstep_content_questions_total',
-    help: 'Members that were asked for a content, for each content anew, since the agent started.',
+    help: 'Members that were asked for contents since the agent started: each counts once for a content.',
     read: (snapshot) => snapshot.contentQuestions,
   },
   {

@@ -74,7 +74,7 @@ export const statusSchema = z
         bytes: countSchema.describe('Memory for that here.'),
       })
       .optional()
-      .describe('What members on demand told of their contents; absent if none did.'),
+      .describe('What members on demand told about their contents; absent if none did.'),
     history: z
       .object({
         versions: countSchema.describe('Replaced and deleted versions that are kept.'),

@@ -15,7 +15,7 @@ export interface ContentPlacement {
 export class NeededBytes {
   readonly #peer: Pick<Peer, 'hello' | 'id' | 'holdings'>;
   readonly #placement: ContentPlacement;
-  /** The peer tells of what it holds later. */
+  /** The peer tells only later that it holds them. */
   readonly #sent = new LRUCache<ContentId, true>({ max: rememberedMax });
 
   constructor(peer: Pick<Peer, 'hello' | 'id' | 'holdings'>, placement: ContentPlacement) {
