@@ -253,6 +253,8 @@ test('[OD19] `.lockstep` alone on a new disk is a lost cache, and a delete while
   await fill(ant, 'b', 1, 1_000);
   const cow = await addOnDemand(cluster, ant);
   for (const path of ['a/000', 'b/000']) await read(cow, path);
+  // A small file is answered before it is in place.
+  await eventually(() => expect([filesIn(cow, 'a'), filesIn(cow, 'b')]).toEqual([['000'], ['000']]));
   await cow.stop();
   const old = `${cow.folder}-old`;
   await rename(cow.folder, old);

@@ -311,7 +311,6 @@ export class Engine {
     this.retention.stop();
     this.#pinFiller.stop();
     this.#prefetcher?.stop();
-    this.#useRecord?.store();
     this.copies.stop();
     this.#scrub.stop();
     this.confirmer.stop();
@@ -325,6 +324,8 @@ export class Engine {
     this.peers.stop('the member stopped');
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
+    // With the reads whose file was put in place meanwhile.
+    this.#useRecord?.store();
   }
 
   /** See `waitForDurability`. */
