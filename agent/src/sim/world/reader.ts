@@ -1,3 +1,4 @@
+import { Habit } from '../base/habit.ts';
 import type { Random } from '../base/random.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import type { Machine } from './machine.ts';
@@ -6,37 +7,14 @@ const pauseMsMax = 400;
 const remoteMax = 1_000;
 
 /** A person who reads files of a member that fetches contents on demand. */
-export class Reader {
-  readonly #machine: Machine;
-  readonly #scheduler: Scheduler;
-  readonly #random: Random;
-  #isStopped = false;
+export function reader(machine: Machine, around: { readonly scheduler: Scheduler; readonly random: Random }): Habit {
+  return new Habit(around, pauseMsMax, () => readOne(machine, around.random));
+}
 
-  constructor(machine: Machine, around: { readonly scheduler: Scheduler; readonly random: Random }) {
-    this.#machine = machine;
-    this.#scheduler = around.scheduler;
-    this.#random = around.random;
-    this.#later();
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  #later(): void {
-    this.#scheduler.after(this.#random.between(1, pauseMsMax), () => {
-      if (this.#isStopped) return;
-      this.#read();
-      this.#later();
-    });
-  }
-
-  #read(): void {
-    const { engine, isRunning, journal } = this.#machine;
-    if (engine === undefined || !isRunning) return;
-    const rows = journal.remoteBelow('', undefined, remoteMax);
-    if (rows.length === 0) return;
-    // Of a crashed agent the promise never settles, or is rejected by its own gate.
-    engine.onDemand.fetch(this.#random.pick(rows).path).catch(() => undefined);
-  }
+function readOne({ engine, isRunning, journal }: Machine, random: Random): void {
+  if (engine === undefined || !isRunning) return;
+  const rows = journal.remoteBelow('', undefined, remoteMax);
+  if (rows.length === 0) return;
+  // Of a crashed agent the promise never settles, or is rejected by its own gate.
+  engine.onDemand.fetch(random.pick(rows).path).catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 import type { Operation } from '@lockstep/shared';
 import type { DiskChange } from '../../core/entry.ts';
 import { decodeMessage, encodeMessage } from '../../net/messages/codec.ts';
+import type { Habit } from '../base/habit.ts';
 import type { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { Story } from '../base/story.ts';
@@ -13,11 +14,11 @@ import { Ledger, type Value, valueAt } from '../users/ledger.ts';
 import { Meddler } from '../users/meddler.ts';
 import { User } from '../users/user.ts';
 import { UserShell } from '../users/user-shell.ts';
-import { CopiesPerson } from './copies-person.ts';
+import { copiesPerson } from './copies-person.ts';
 import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
-import { Reader } from './reader.ts';
+import { reader } from './reader.ts';
 import type { Scenario } from './scenario.ts';
 import { durableValuesOn, isOverAmong, valuesAmong } from './values.ts';
 
@@ -54,7 +55,7 @@ export class World implements Surroundings {
   readonly tally: Tally = { messages: 0, journalWrites: 0, entriesPlaced: 0 };
   readonly #random: Random;
   readonly #users: User[] = [];
-  readonly #readers: (Reader | CopiesPerson)[] = [];
+  readonly #persons: Habit[] = [];
   /** The users that act between two system calls of a machine's agent. */
   readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
@@ -86,7 +87,7 @@ export class World implements Surroundings {
     if (scenario.faults.setBack > 0) this.#watchNumbers();
     if (scenario.setsCopies) {
       const around = { scheduler: this.scheduler, random: this.#random.fork() };
-      this.#readers.push(new CopiesPerson(() => this.remaining, around));
+      this.#persons.push(copiesPerson(() => this.remaining, around));
     }
   }
 
@@ -117,7 +118,7 @@ export class World implements Surroundings {
   /** Stops all users; pending actions are finished. */
   stopUsers(): void {
     this.#meddlesLeft = 0;
-    for (const user of [...this.#users, ...this.#readers]) user.stop();
+    for (const user of [...this.#users, ...this.#persons]) user.stop();
   }
 
   /** A machine, a journal or unsynced data was lost: operations may have content that no machine has. */
@@ -251,7 +252,7 @@ export class World implements Surroundings {
     const machine = new Machine({ name, offsetMs, peers, around: this, random: this.#random.fork(), isOnDemand });
     this.machines.push(machine);
     if (isOnDemand && this.scenario.reads)
-      this.#readers.push(new Reader(machine, { scheduler: this.scheduler, random: this.#random.fork() }));
+      this.#persons.push(reader(machine, { scheduler: this.scheduler, random: this.#random.fork() }));
     const agenda = new Agenda(this.scheduler);
     const shell = new UserShell({ name, disk: machine.volume.disk, ledger: this.ledger, story: this.story });
     const user = new User({
