@@ -15,7 +15,7 @@ const answerMsMax = 9_000;
 const contentMsMax = 120_000;
 /** Lists that are kept; all are dropped when there are more. */
 const listsMax = 256;
-/** The agent is told of this many files at a time, and so often. */
+/** Reads are reported to the agent for this many files at a time, and so often. */
 const usedMax = 1_000;
 const usedEveryMs = 1_000;
 

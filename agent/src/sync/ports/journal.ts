@@ -89,7 +89,7 @@ export interface Contradiction {
 export interface ContentWatcher {
   /** The row at the path was written, in a transaction that is not committed yet: the contents of its file before and now. */
   changed(path: string, before: ContentId | undefined, now: ContentId | undefined): void;
-  /** A transaction was rolled back: rows that `changed` told of may be as before. Must not call the journal. */
+  /** A transaction was rolled back: rows that `changed` named may be as before. Must not call the journal. */
   rolledBack(): void;
 }
 
