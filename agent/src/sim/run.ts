@@ -27,6 +27,9 @@ const messagesPerOperation = 40;
 const afterwardsMs = 25_000;
 /** The time within which paths with lost content are settled without it. */
 const lostSettledMs = 60_000;
+/** A member tells at most so often how much room it has for copies, and so often in a row until what is placed on it fits. */
+const roomEveryMs = 60_000;
+const roomsToldMax = 10;
 
 /** The outcome of one seed. */
 export interface Outcome {
@@ -120,9 +123,23 @@ function checkEnd(world: World): void {
   if (replay !== undefined) world.violate('Replay', replay);
 }
 
+/** Runs until no member tells another room for copies. */
+async function settleRooms(world: World): Promise<void> {
+  const { scheduler, remaining, scenario } = world;
+  if (!scenario.setsCopies) return;
+  const told = () => JSON.stringify(remaining.map(({ journal }) => journal.members().map(({ room }) => room)));
+  for (let times = 0; times < roomsToldMax; times++) {
+    const before = told();
+    await scheduler.run(scheduler.nowMs + roomEveryMs + checkEveryMs, () => world.violation !== undefined);
+    if (told() === before) return;
+  }
+  world.violate('Quiet', `members told another room ${roomsToldMax} times: ${told()}`);
+}
+
 async function checkQuiet(world: World): Promise<void> {
   const { scheduler, tally, scenario } = world;
   const isBroken = () => world.violation !== undefined;
+  await settleRooms(world);
   // A content that may be lost is only settled without it after no member has had it for some time.
   await scheduler.run(scheduler.nowMs + (world.mayLackContent ? lostSettledMs : afterwardsMs), isBroken);
   let changes = 0;
