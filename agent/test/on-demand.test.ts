@@ -317,6 +317,28 @@ test('[OD2] a content that no member has any more is an error that names who had
   expect((await cow.fetch('api/v1/files/only')).status).toBe(200);
 });
 
+test('[OD22] the member on demand that had a file, and is down, is named', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await writeFile(ant.path('only'), randomBytes(mebibyte));
+  const [cow, dog] = [await addOnDemand(cluster, 'cow'), await addOnDemand(cluster, 'dog')];
+  for (const member of [cow, dog]) await level(member, ant);
+  await read(dog, 'only');
+  await eventually(async () => expect((await cow.status()).filters?.members).toBe(1));
+  await dog.stop();
+  await ant.kill();
+  await dog.start();
+  await eventually(async () => expect(await cow.metric('lockstep_peer_connected')).toBe(1));
+  await eventually(async () => expect((await cow.status()).filters?.members).toBe(1));
+  await dog.kill();
+  await eventually(async () =>
+    expect((await lockstep(['why', cow.path('only')])).out).toMatch(/\? {4}dog .*, had it when last connected/),
+  );
+  const why = await lockstep(['why', cow.path('only')]);
+  expect(why.out).toContain('no member that is up has it: dog had it when last connected');
+  expect((await cow.fetch('api/v1/files/only')).status).toBe(409);
+});
+
 test('[OD5] an upload of unknown size is counted too', async () => {
   const cluster = await startCluster(['ant']);
   const cow = await addOnDemand(cluster, 'cow', '2 MiB');

@@ -39,6 +39,10 @@ export const pathReportSchema = z
           .optional()
           .describe('It fetches contents on demand; it was asked whether it has this one.'),
         unknown: z.literal(true).optional().describe('It fetches on demand and could not be asked.'),
+        had: z
+          .literal(true)
+          .optional()
+          .describe('It could not be asked, and had the content when it was last connected; 1 % of these are wrong.'),
       }),
     ).describe('All members that have not left; empty when no operation on it is known.'),
     copies: z

@@ -1,5 +1,5 @@
 import { type OperationReport, type PathReport, pathReportSchema } from '@lockstep/shared/api';
-import { authorOf, conditionWords, copiesSentence, formatAgo } from '@lockstep/shared/present';
+import { authorOf, conditionWords, copiesSentence, formatAgo, formatNames } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -19,10 +19,12 @@ function summary(report: PathReport): string {
   if (report.heads.length > 1) return `has ${report.heads.length} versions in conflict`;
   if (report.pending) return 'is not on this disk yet';
   if (report.remote) {
-    const isAnywhere = report.holders.some(({ holds, condition }) => holds && condition === 'active');
-    return isAnywhere
-      ? 'is fetched from another member when it is read'
-      : 'is not on this disk, and no member with the whole folder that has it is up';
+    if (report.holders.some(({ holds, condition }) => holds && condition === 'active')) {
+      return 'is fetched from another member when it is read';
+    }
+    const had = report.holders.flatMap((holder) => (holder.had ? [holder.name] : []));
+    const last = had.length === 0 ? '' : `: ${formatNames(had)} had it when last connected`;
+    return `is not on this disk, and no member that is up has it${last}`;
   }
   return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
 }
@@ -48,8 +50,8 @@ export function formatWhy(report: PathReport, nowMs: number, paint: Paint): stri
   section(
     'Held by',
     report.holders.map(
-      ({ name, condition, holds, onDemand, unknown }) =>
-        `${holds ? paint('green', 'yes') : paint('yellow', unknown ? '?  ' : 'no ')}  ${name} (${conditionWords(condition)}${onDemand ? ', on demand' : ''})`,
+      ({ name, condition, holds, onDemand, unknown, had }) =>
+        `${holds ? paint('green', 'yes') : paint('yellow', unknown ? '?  ' : 'no ')}  ${name} (${conditionWords(condition)}${onDemand ? ', on demand' : ''})${had ? ', had it when last connected' : ''}`,
     ),
   );
   section(

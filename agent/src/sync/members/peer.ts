@@ -46,6 +46,8 @@ export class Peer {
   heartbeatMs: number | undefined;
   /** What it holds, if it fetches on demand and has told so in this session. */
   holdings: HoldingsFilter | undefined;
+  /** What it held when its last session ended, until it tells again. */
+  lastHoldings: HoldingsFilter | undefined;
   /** Only while there is no session. */
   passedOn: PassedOn | undefined;
   known: VersionVector = {};

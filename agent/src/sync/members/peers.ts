@@ -279,6 +279,7 @@ export class Peers {
     peer.lastError = reason;
     const wasReady = peer.hello !== undefined;
     peer.heartbeat = undefined;
+    peer.lastHoldings = peer.holdings ?? peer.lastHoldings;
     peer.holdings = undefined;
     if (wasReady && link) this.#handlers.closed(peer, link, reason);
     this.#context.facts.linkEnded.publish();

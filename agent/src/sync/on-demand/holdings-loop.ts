@@ -83,6 +83,7 @@ export class HoldingsLoop implements ContentWatcher {
       peer.link?.close(`invalid message: ${message.type} comes from a member with the whole folder`, true);
     } else if (message.type === 'holdings') {
       peer.holdings = message.bits.length === 0 ? undefined : new HoldingsFilter(message.seq, message.bits);
+      peer.lastHoldings = undefined;
     } else if (!peer.holdings?.flip(message.seq, message.positions)) {
       peer.holdings = undefined;
       peer.link?.send({ type: 'retell' });

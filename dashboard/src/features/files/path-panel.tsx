@@ -62,7 +62,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
           </Title>
           {report.copies !== undefined && <Text size="sm">{copiesSentence(report.copies)}</Text>}
           <ul className={classes.holders}>
-            {byName.map(({ member, name, condition, holds, onDemand, unknown }) => (
+            {byName.map(({ member, name, condition, holds, onDemand, unknown, had }) => (
               <li key={member} data-holds={onDemand && !holds ? undefined : holds}>
                 <span className={classes.member}>{name}</span>
                 <StateMark condition={condition} />
@@ -70,6 +70,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
                   {holdsText(holds, {
                     isRemote: onDemand === true && !report.copies?.placedOn.includes(name),
                     unknown,
+                    had,
                   })}
                 </span>
               </li>
@@ -106,9 +107,14 @@ function heldText({ holders, copies }: PathReport): string {
 /** `isRemote`: it fetches the file when it is read, and is not to keep a copy. */
 function holdsText(
   holds: boolean,
-  { isRemote, unknown }: { readonly isRemote: boolean; readonly unknown: true | undefined },
+  {
+    isRemote,
+    unknown,
+    had,
+  }: { readonly isRemote: boolean; readonly unknown: true | undefined; readonly had: true | undefined },
 ): string {
   if (holds) return 'has it';
+  if (had) return 'had it';
   if (unknown) return 'unknown';
   return isRemote ? 'if read' : 'not yet';
 }

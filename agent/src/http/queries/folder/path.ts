@@ -5,6 +5,7 @@ import { isConflictPath, originalPath } from '../../../core/conflict-name.ts';
 import { holds } from '../../../core/durability.ts';
 import { isDirectoryMode, permissions } from '../../../core/entry.ts';
 import type { Engine } from '../../../sync/engine.ts';
+import type { Peer } from '../../../sync/members/peer.ts';
 import { conditionOf, ownCondition } from '../members.ts';
 import { reportLogged, reportOperation } from '../operations.ts';
 import { shownBy } from '../shown-by.ts';
@@ -54,7 +55,8 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
       const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
       const has = onDemand ? keepers.includes(peer.id) : isShown;
       const unknown: true | undefined = onDemand && !peer.ready ? true : undefined;
-      return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, isShown };
+      const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
+      return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
     });
   const own = { member: self.id as string, name: self.name, condition: ownCondition(engine) };
   const holders = [
@@ -98,6 +100,10 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),
   };
+}
+
+function hadLast({ lastHoldings }: Peer, head: Operation | undefined): boolean {
+  return head?.content !== undefined && lastHoldings?.mayHave(head.content) === true;
 }
 
 function copiesOf({ copies, peers }: Engine, head: Operation): PathReport['copies'] {
