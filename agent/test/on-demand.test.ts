@@ -221,13 +221,21 @@ test('[OD8] a wait counts members that have the whole folder, and no others', as
   const cow = await addOnDemand(cluster, 'cow');
   await ant.put('file', 'of ant\n');
   await level(cow, ant);
-  const two = await ant.fetch('api/v1/wait', {
+  const three = await ant.fetch('api/v1/wait', {
     method: 'POST',
-    body: JSON.stringify({ for: 2, timeoutMs: 100 }),
+    body: JSON.stringify({ for: 3, timeoutMs: 100 }),
     headers: { 'content-type': 'application/json' },
   });
-  expect(two.status).toBe(400);
-  expect(await two.text()).toContain('without 1 that fetches contents on demand');
+  expect(three.status).toBe(400);
+  expect(await three.text()).toContain('3 members were asked for, and the cluster has 2.');
+  // The member on demand counts once it has what was asked about.
+  expect(await ant.wait({ for: 2, timeoutMs: 300 })).toMatchObject({
+    done: false,
+    holding: 1,
+    blocking: [{ path: 'file', reason: 'It is on 1 member, and is to be on 2.' }],
+  });
+  await read(cow, 'file');
+  expect(await ant.wait({ for: 2, timeoutMs: 10_000 })).toMatchObject({ done: true, wanted: 2, holding: 2 });
   expect(await ant.wait({ for: 'all', timeoutMs: 10_000 })).toMatchObject({ done: true, wanted: 1, holding: 1 });
   // What is written on the member on demand must be on the other one.
   await ant.kill();

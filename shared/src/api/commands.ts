@@ -25,6 +25,12 @@ export const waitResultSchema = z
     holding: countSchema.describe('Members that hold all of it now, this one included.'),
     members: countSchema.describe('Members of the cluster.'),
     elapsedMs: z.number().min(0),
+    byCopies: z
+      .literal(true)
+      .optional()
+      .describe(
+        'No member has the whole folder: members count that know of it, and each content must be on as many as copies are wanted.',
+      ),
     blocking: list(
       z.object({
         path: z.string().optional().describe('Absent if an entry of the member list is missing.'),

@@ -35,13 +35,18 @@ function parseTimeout(text: string): number {
 /** `lockstep wait` as text. */
 export function formatWait(result: WaitResult): string {
   const counted = `${result.wanted} of ${formatItems(result.members, 'member')}`;
+  if (result.done && result.byCopies) {
+    return `Done: each file has its copies, and ${formatItems(result.members, 'member')} know of it, after ${formatElapsed(result.elapsedMs)}.`;
+  }
   if (result.done) return `Done: durable on ${counted} after ${formatElapsed(result.elapsedMs)}.`;
   const rows = result.blocking.map(({ path, member, memberName, reason }) => [
     path === undefined ? '-' : printable(path),
     memberName ?? member?.slice(0, 8) ?? '-',
     printable(reason),
   ]);
-  const holding = `all of it is durable on ${formatItems(result.holding, 'member')}, and ${counted} must have it`;
+  const holding = result.byCopies
+    ? `${formatItems(result.holding, 'member')} of ${result.members} know of all of it, and each file must have its copies`
+    : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${counted} must have it`;
   const head = `Not done after ${formatElapsed(result.elapsedMs)}: ${holding}.`;
   return rows.length === 0
     ? head

@@ -6,20 +6,21 @@ import type { World } from './world.ts';
 const waitTimeoutMs = 4_000;
 
 /**
- * Asks a member to wait for a majority. If it reports success, counts the machines that really hold the values then on its disk, and calls
- * `reached` with the number of members.
+ * Asks a member to wait for a majority, or for all copies where none has the whole folder. If it reports success, counts the machines that really
+ * hold the values then on its disk, and calls `reached` with the number of members.
  */
 export function durabilityWatch(world: World, machine: Machine, reached: (members: number) => void): void {
   const { engine } = machine;
   if (engine === undefined) return;
-  const { story, ledger } = world;
+  const { story, ledger, scenario } = world;
   const asked = [...machine.volume.disk.entries()].flatMap(([path, inode]) => {
     const value = valueAt(inode);
     return value === undefined ? [] : [{ path, value, since: ledger.untouchedSince(value) }];
   });
   const { timesHidden } = machine.volume;
-  story.add(machine.name, () => 'waits for a majority');
-  engine.wait({ for: 'majority', timeoutMs: waitTimeoutMs }).then(
+  const goal = scenario.onDemand >= scenario.members ? 'all' : 'majority';
+  story.add(machine.name, () => `waits for ${goal}`);
+  engine.wait({ for: goal, timeoutMs: waitTimeoutMs }).then(
     (outcome) => {
       if (machine.engine !== engine || machine.isDestroyed) return;
       story.add(
@@ -29,16 +30,18 @@ export function durabilityWatch(world: World, machine: Machine, reached: (member
       // Values hidden before the agent saw them are not covered.
       if (!outcome.done || machine.volume.timesHidden !== timesHidden) return;
       // A machine that was destroyed or set back since did hold the values that it acknowledged.
+      // Copies that are too many by another member's rules may be gone again.
+      const wanted = outcome.byCopies ? 1 : outcome.wanted;
       const held = world.machines.map((other) => new Set([...durableValuesOn(other), ...other.onceHeld]));
       for (const { path, value, since } of asked) {
         // A value that was released, even if brought back, or moved since is not compared.
         if (since === undefined || ledger.untouchedSince(value) !== since) continue;
         const holders = held.filter((values) => values.has(value)).length;
-        if (holders >= outcome.wanted) continue;
+        if (holders >= wanted) continue;
         const name = ledger.nameOf(value);
         world.violate(
           'Durable',
-          `${machine.name} reported that a majority holds ${path} = ${name}; ${holders} of ${outcome.members} do`,
+          `${machine.name} reported that enough hold ${path} = ${name}; ${holders} of ${outcome.members} do`,
         );
       }
       reached(outcome.members);

@@ -91,6 +91,16 @@ export class Copies {
     return operation;
   }
 
+  /** The largest number of members that a rule asks for; 0 if none asks for a number. */
+  get mostWanted(): number {
+    return Math.max(0, ...this.placement.rules.active.map(({ copies }) => (copies === 'all' ? 0 : copies)));
+  }
+
+  /** On how many members the content of the file at `path` is to be. */
+  wantedOf(path: string): CopiesNumber {
+    return this.placement.rules.copiesOf(path);
+  }
+
   /** What this member should keep and does not have; undefined if nothing. */
   lacking(): LackingCopies | undefined {
     return this.keeper.lacking();

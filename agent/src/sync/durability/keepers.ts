@@ -6,42 +6,62 @@ import type { Context } from '../state/context.ts';
 import type { ReplicaCount } from './replica-count.ts';
 import type { WaitQuery } from './wait.ts';
 
-/** The members that are counted: not those that fetch contents on demand, which have some of them only. */
+/** The members that are counted: by their acknowledgements those with the whole folder. Those that fetch contents on demand have some of them only. */
 export class Keepers {
+  /** The other members with the whole folder. */
   readonly others: readonly Peer[];
   readonly #context: Context;
-  readonly #onDemand: readonly Peer[];
+  readonly #all: readonly Peer[];
 
   constructor(context: Context, peers: Peers, others: readonly Peer[]) {
     this.#context = context;
+    this.#all = others;
     this.others = others.filter(({ id }) => !peers.isOnDemand(id));
-    this.#onDemand = others.filter(({ id }) => peers.isOnDemand(id));
+  }
+
+  get #isFull(): boolean {
+    return this.#context.self.onDemand !== true;
+  }
+
+  /** True if no member has the whole folder. */
+  get areNone(): boolean {
+    return !this.#isFull && this.others.length === 0;
+  }
+
+  /** The number of members with the whole folder. */
+  get full(): number {
+    return this.others.length + (this.#isFull ? 1 : 0);
   }
 
   /** The number of members that must hold the goal. Throws 'request-invalid' if there are not so many. */
   wanted(asked: WaitQuery['for']): number {
-    const isFull = this.#context.self.onDemand !== true;
-    const most = this.others.length + 1;
-    if (asked === 'majority') return majorityOf(most);
-    // If none has the whole folder, this member alone is left to count.
-    if (asked === 'all') return this.others.length + (isFull || this.others.length === 0 ? 1 : 0);
-    if (asked <= most) return asked;
-    const rest = this.#onDemand.length;
-    const why = rest === 0 ? '' : `, without ${rest} that fetch${rest === 1 ? 'es' : ''} contents on demand`;
-    const detail = `${asked} members were asked for, and the cluster has ${most}${why}. Ask for all of them, or for fewer.`;
+    const members = this.#all.length + 1;
+    if (asked === 'majority') return majorityOf(this.areNone ? members : this.others.length + 1);
+    if (asked === 'all') return this.areNone ? members : this.full;
+    if (asked <= members) return asked;
+    const detail = `${asked} members were asked for, and the cluster has ${members}. Ask for all of them, or for fewer.`;
     throw new LockstepError('request-invalid', detail);
   }
 
-  /** The number of members that hold the goal, which is about the entries at `path` and below it. */
+  /** The number of members that hold the goal, which is about the entries at `path` and below it. This one counts if it has all of them. */
   count(holders: ReplicaCount, path = ''): number {
     const { journal } = this.#context;
     const isLacking = journal.disk(path)?.remote === true || journal.remoteBelow(path, undefined, 1).length > 0;
     return holders.count(this.others, !isLacking);
   }
 
-  /** True if all have reached the goal: those with the whole folder hold it, and the others know of it. */
+  /** The number of members with the whole folder that hold the goal. */
+  countFull(holders: ReplicaCount): number {
+    return holders.count(this.others, this.#isFull);
+  }
+
+  /** The number of members that have reached the goal, contents on demand apart: such a member may know of a file, and not have it. */
+  countLevel(holders: ReplicaCount): number {
+    return holders.count(this.#all, true);
+  }
+
+  /** True if all others have reached the goal: those with the whole folder hold it, and the rest know of it. */
   areLevel(holders: ReplicaCount): boolean {
-    const all = this.others.length + this.#onDemand.length;
-    return holders.count([...this.others, ...this.#onDemand], false) === all;
+    return holders.count(this.#all, false) === this.#all.length;
   }
 }

@@ -6,6 +6,7 @@ import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { Peer } from '../members/peer.ts';
+import { ContentSearch } from '../transfer/content-search.ts';
 import { type WaitOutcome, waitForDurability } from './wait.ts';
 import { WriteBack } from './write-back.ts';
 
@@ -22,6 +23,8 @@ function partsOf(
   return {
     context,
     peers,
+    search: new ContentSearch(context, peers),
+    copies: { mostWanted: 0, wantedOf: () => 'all' },
     localChanges,
     writeBack: new WriteBack(context),
     confirmer: new Confirmer(context, () => false),

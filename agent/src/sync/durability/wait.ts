@@ -3,11 +3,13 @@ import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
-import { type Blocking, whatBlocks } from './blocking.ts';
+import type { ContentSearch } from '../transfer/content-search.ts';
+import { type Blocking, listedMax, whatBlocks } from './blocking.ts';
 import { Keepers } from './keepers.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
 import { goalOf } from './wait-goal.ts';
+import { WantedCopies } from './wanted-copies.ts';
 import type { WriteBack } from './write-back.ts';
 
 /** Interval of the counts. */
@@ -27,6 +29,8 @@ export interface WaitOutcome {
   readonly members: number;
   readonly elapsedMs: number;
   readonly blocking: readonly Blocking[];
+  /** No member has the whole folder: members were counted that know of it, and each content is on as many as copies are wanted. */
+  readonly byCopies?: true | undefined;
 }
 
 /**
@@ -38,6 +42,9 @@ export async function waitForDurability(
   parts: {
     readonly context: Context;
     readonly peers: Peers;
+    readonly search: ContentSearch;
+    /** On how many members the contents of files are kept, by the rules: the largest number, and that of a path. */
+    readonly copies: { readonly mostWanted: number; wantedOf(path: string): number | 'all' };
     readonly localChanges: FolderScan;
     readonly writeBack: WriteBack;
     readonly confirmer: Confirmer;
@@ -56,6 +63,8 @@ export async function waitForDurability(
   const members = others.length + 1;
   const keepers = new Keepers(context, peers, others);
   const wanted = keepers.wanted(query.for);
+  const isForAll = query.for === 'all';
+  const isOfCopies = isForAll && keepers.areNone;
   const startMs = clock.monotonicMs();
   const elapsedMs = (): number => clock.monotonicMs() - startMs;
   let timer: Timer | undefined;
@@ -65,7 +74,8 @@ export async function waitForDurability(
   const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || aborted() || parts.lifecycle.isLeaving;
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
-    return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [] };
+    const byCopies = isOfCopies ? true : undefined;
+    return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [], byCopies };
   };
   try {
     const inTheWay = await settle(parts, query.path, expiry, giveUp);
@@ -74,6 +84,7 @@ export async function waitForDurability(
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals();
+    const copies = new WantedCopies(parts, query, keepers, wanted);
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
@@ -85,12 +96,13 @@ export async function waitForDurability(
         seals = context.journal.seals();
         holders = new ReplicaCount(context, goalOf(context, undefined));
       }
-      const holding = keepers.count(holders, query.path);
-      if (holding >= wanted && second.isDone && (query.for !== 'all' || keepers.areLevel(holders)))
-        return outcome(holding);
+      const holding = isOfCopies ? keepers.countLevel(holders) : keepers.count(holders, query.path);
+      const areEnough = holding >= wanted && (!isForAll || keepers.areLevel(holders));
+      if (second.isDone && (await copies.suffice(holders, areEnough))) return outcome(Math.max(holding, wanted));
       if (giveUp()) {
-        const blocking = whatBlocks(parts, query.for === 'all' ? others : keepers.others, holders);
-        return outcome(holding, second.isDone ? blocking : [second.blocking(context.self), ...blocking]);
+        const blocking = [...whatBlocks(parts, isForAll ? others : keepers.others, holders), ...copies.blocking];
+        const read = second.isDone ? [] : [second.blocking(context.self)];
+        return outcome(holding, [...read, ...blocking].slice(0, listedMax));
       }
       parts.writeBack.hurry();
       await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
