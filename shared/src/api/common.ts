@@ -59,6 +59,7 @@ export const apiErrorCodes = [
   'person-only', // not for scripts with a token
   'read-only', // the token is for reading only
   'body-too-large',
+  'version-replaced', // another version took the place of the one that is read, whose bytes are gone
   'version-mismatch', // the entry is not the one that If-Match or If-None-Match names
   'version-required', // a write would replace or delete an entry, and names no version
   'no-entry', // nothing is at the path

@@ -17,13 +17,19 @@ let questions: number;
 let counters: CounterFile;
 /** What happens right after the agent has answered. */
 let afterAnswer: () => void;
+/** The status with which it refuses to answer. */
+let refusal: number | undefined;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-agent-files-'));
-  [remote, questions, afterAnswer] = [[], 0, () => undefined];
+  [remote, questions, afterAnswer, refusal] = [[], 0, () => undefined, undefined];
   counters = new CounterFile(join(directory, 'remote-counters'));
   server = createServer((request, response) => {
     questions++;
+    if (refusal !== undefined) {
+      response.writeHead(refusal).end(JSON.stringify({ error: { code: 'any', message: 'A sentence.' } }));
+      return;
+    }
     const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
     const found = remote.filter((each) => name === null || each === name).sort();
     const entries = found.map((each) => ({ name: each, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 }));
@@ -68,6 +74,17 @@ test('[OD12] a file that was fetched and removed through the mount is not shown 
   files.changed('d/a');
   expect(await files.find('d/a')).toBeUndefined();
   expect(await listed()).toEqual([]);
+});
+
+test('[OD12] a read of a version that was replaced is told apart from one that no member can answer', async () => {
+  for (const [status, code] of [
+    [410, 'ESTALE'],
+    [409, 'EIO'],
+    [507, 'ENOSPC'],
+  ] as const) {
+    refusal = status;
+    await expect(files.read('d/film', 'ant.1:1', { start: 0, end: 1 })).rejects.toMatchObject({ code });
+  }
 });
 
 test('[OD12] the attributes of the files in a list are not asked for one by one', async () => {

@@ -20,7 +20,12 @@ const usedMax = 1_000;
 const usedEveryMs = 1_000;
 
 /** The errors that the agent's answers are for a program. */
-const codes: Readonly<Record<number, 'ENOENT' | 'EEXIST' | 'ENOSPC'>> = { 404: 'ENOENT', 412: 'EEXIST', 507: 'ENOSPC' };
+const codes: Readonly<Record<number, 'ENOENT' | 'ESTALE' | 'EEXIST' | 'ENOSPC'>> = {
+  404: 'ENOENT',
+  410: 'ESTALE',
+  412: 'EEXIST',
+  507: 'ENOSPC',
+};
 
 /** The remote files of a directory. */
 interface List {

@@ -19,6 +19,8 @@ export interface Failure {
   readonly isHere: false;
   readonly code: ProblemCode;
   readonly reason: string;
+  /** Another version took its place. */
+  readonly isReplaced?: true;
 }
 
 /** Brings the present version of a file to this disk. */

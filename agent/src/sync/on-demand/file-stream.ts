@@ -90,5 +90,5 @@ export class FileStream {
 
 function gone(path: string): Failure {
   const reason = `${path} has changed, and the version that was read is not here any more: reload it.`;
-  return { isHere: false, code: 'content-missing', reason };
+  return { isHere: false, code: 'content-missing', reason, isReplaced: true };
 }

@@ -107,6 +107,7 @@ async function onDemand(
   return blocksOf(range, async (index) => {
     const bytes = await stream.block(index);
     if ('reason' in bytes) {
+      if (bytes.isReplaced) throw new HttpError(410, 'version-replaced', bytes.reason);
       throw bytes.code === 'disk-full' ? new HttpError(507, 'disk-full', bytes.reason) : unavailable(bytes.reason);
     }
     const { offset } = blockRange(size, index);
