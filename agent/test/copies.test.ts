@@ -115,6 +115,24 @@ test('[CP1] [CP6] a rule holds on all members, and what makes no sense is refuse
   await eventually(async () => expect((await copies(ant)).out).not.toContain('films/'));
 });
 
+test('[OD5] files beyond the cache that no other member takes are a problem, until copies are made', async () => {
+  const cluster = await startCluster(['ant', 'bee', 'cow'], { start: { env: onDemand('4 MiB') } });
+  const ant = cluster.member('ant');
+  const paths = await writeFiles(ant, 12, 512 * kibibyte);
+  await eventually(
+    async () => {
+      const { problems } = await ant.status();
+      expect(problems).toMatchObject([
+        { code: 'cache-full', detail: expect.stringContaining('The files here take 6.3 MB') },
+      ]);
+    },
+    { timeoutMs: 60_000 },
+  );
+  expect((await copies(ant, '1')).code).toBe(0);
+  await eventually(async () => expect((await ant.status()).problems).toEqual([]), { timeoutMs: 120_000 });
+  for (const count of copiesOf(paths, cluster.members)) expect(count).toBeGreaterThanOrEqual(1);
+});
+
 test('[CP7] a wait in a cluster of members on demand ends when each file has its copies', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cow'], { start: { env: onDemand('12 MiB') } });
   const [ant, bee, cow] = ['ant', 'bee', 'cow'].map((name) => cluster.member(name)) as [Member, Member, Member];

@@ -16,6 +16,7 @@ export const problemCodes = [
   'content-corrupt', // a source sent bytes that do not match the content id
   'file-damaged', // the bytes of a file changed on this disk, and no program wrote to it
   'disk-full',
+  'cache-full', // a member on demand has more than its cache may have, and none of it may be dropped
   'copies-full', // a member has no room for copies that it should keep
   'sync-failed', // users' changes could not be made durable
   'power-cut', // files were damaged by a power cut and are fetched again

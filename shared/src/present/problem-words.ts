@@ -14,6 +14,7 @@ const words: Record<ProblemCode, string> = {
   'content-corrupt': 'content damaged',
   'file-damaged': 'file damaged here',
   'disk-full': 'disk full',
+  'cache-full': 'cache too full',
   'copies-full': 'no room for copies',
   'sync-failed': 'writes not durable',
   'power-cut': 'damaged by a power cut',

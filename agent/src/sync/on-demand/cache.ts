@@ -1,4 +1,5 @@
 import { type ContentId, dotKey, isLive, memberOf } from '@lockstep/shared';
+import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
@@ -27,6 +28,8 @@ const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
 const examinedMax = 256;
 const retry = { minMs: 1_000, maxMs: 60_000 };
+/** Others may need a moment to fetch what was written here. */
+const attemptsUntilToldMin = 4;
 
 /** Room that was reserved for a file that is to come. */
 export interface Reserved {
@@ -120,8 +123,13 @@ export class Cache {
   measured(diskBytes: number): void {
     if (diskBytes > 0) this.#diskBytes = diskBytes;
     const nowMs = this.#context.clock.monotonicMs();
+    if (this.usedBytes <= this.bytesMax) {
+      this.#attempts = 0;
+      this.#context.problems.clear('cache-full');
+    }
     if (this.usedBytes <= this.bytesMax || nowMs < this.#againAtMs) return;
     this.#attempts++;
+    if (this.#attempts >= attemptsUntilToldMin) this.#tellOverfull();
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
     const done = this.#makeRoom(0).then((outcome) => {
       if (outcome === 'room') this.#attempts = 0;
@@ -129,6 +137,13 @@ export class Cache {
     done.catch((error: unknown) => {
       this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
     });
+  }
+
+  #tellOverfull(): void {
+    const detail =
+      `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, or ` +
+      'too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+    this.#context.problems.set('cache-full', {}, detail);
   }
 
   /** The file at `path` was read. */

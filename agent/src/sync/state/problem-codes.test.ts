@@ -160,7 +160,8 @@ const ofMember = (code: ProblemCode, lastsMs?: number): Case => ({
 
 // `journal-rebuilt` is withdrawn by the agent, not by a loop: see the tests of damaged journals. For `folder-stalled` and
 // `state-unusable` (withdrawn with the heartbeat) see the tests of a removed history; for `mount-changed` the tests of mounts.
-// `notify-failing` is withdrawn by the notifier, `copies-full` by the copies: see the tests of those. The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
+// `notify-failing` is withdrawn by the notifier, `cache-full` by the cache, `copies-full` by the copies: see
+// the tests of those. The tests of power cuts, of syncs of users' writes and of damaged files cover the other codes.
 type Elsewhere =
   | 'journal-rebuilt'
   | 'mount-changed'
@@ -170,6 +171,7 @@ type Elsewhere =
   | 'power-cut'
   | 'sync-failed'
   | 'file-damaged'
+  | 'cache-full'
   | 'copies-full';
 
 const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
