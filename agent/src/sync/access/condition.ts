@@ -28,6 +28,8 @@ export interface Refused {
   readonly reason: string;
   /** The entry that is there, if the request asked for another one. */
   readonly current?: Operation | undefined;
+  /** The entry changed, and its change is not journaled yet: then the answer may be another one. */
+  readonly isUnjournaled?: boolean;
 }
 
 /** Makes a refusal. */
