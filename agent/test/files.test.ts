@@ -181,7 +181,7 @@ test('[FA4] a file that the disk has no room for, or that no login allows, is re
   const [response] = await answered;
   expect(response.statusCode).toBe(507);
   upload.destroy();
-  for (const method of ['PUT', 'GET', 'DELETE', 'MKCOL', 'MOVE']) {
+  for (const method of ['PUT', 'PATCH', 'GET', 'DELETE', 'MKCOL', 'MOVE']) {
     expect([method, (await fetch(`${ant.url}api/v1/files/x`, { method })).status]).toEqual([method, 401]);
   }
   expect(namesIn(ant)).toEqual([]);

@@ -1,4 +1,4 @@
-import { isLive, type Operation } from '@lockstep/shared';
+import { isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
@@ -15,6 +15,10 @@ export interface AccessParts {
   };
   readonly pause: { readonly isOn: boolean };
   readonly operationWriter: { commit(drafts: readonly Draft[]): unknown };
+  readonly onDemand: {
+    /** Brings a file to this disk, and keeps it there. */
+    hold(path: string): Promise<{ release(): void } | { readonly code: ProblemCode; readonly reason: string }>;
+  };
   readonly cache: { reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> };
 }
 

@@ -17,6 +17,9 @@ export type RefusalCode =
   /** It would replace or remove an entry, and does not say which version. */
   | 'version-required'
   | 'no-entry'
+  /** The bytes to be replaced are not in the file, nor directly after its end. */
+  | 'range-invalid'
+  | 'content-unavailable'
   | 'disk-full'
   | 'not-written';
 
