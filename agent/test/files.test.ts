@@ -79,6 +79,27 @@ test('[FA1] [FA5] what is put through one member is an ordinary change of it, on
   await cluster.verified();
 });
 
+test('[FA1] of two uploads at once for the same version one replaces the file, of any size', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const tagOf = (answer: Response) => String(answer.headers.get('etag'));
+  await put(ant, 'file', '');
+  for (const size of [10, 100_000, 3 * mebibyte]) {
+    for (let round = 0; round < 4; round++) {
+      // The file was written so recently that its fingerprint alone proves nothing.
+      const headers = { 'if-match': tagOf(await put(ant, 'file', randomBytes(size), { 'if-match': '*' })) };
+      const both = [randomBytes(size), randomBytes(size)].map((body) => put(ant, 'file', body, headers));
+      const answers = await Promise.all(both);
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 412]);
+      expect(new Set(answers.map(tagOf)).size).toBe(1);
+    }
+  }
+  const headers = { 'if-match': '*', destination: '/api/v1/files/moved' };
+  expect((await ant.fetch('api/v1/files/file', { method: 'MOVE', headers })).status).toBe(201);
+  await put(ant, 'moved', randomBytes(3 * mebibyte), { 'if-match': '*' });
+  expect((await ant.fetch('api/v1/files/moved', { method: 'DELETE', headers })).status).toBe(200);
+});
+
 test('[FA6] a large file streams: the memory of the agent does not grow with it', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
@@ -160,7 +181,7 @@ test('[FA4] a file that the disk has no room for, or that no login allows, is re
   const [response] = await answered;
   expect(response.statusCode).toBe(507);
   upload.destroy();
-  for (const method of ['PUT', 'GET', 'DELETE', 'MKCOL', 'MOVE']) {
+  for (const method of ['PUT', 'PATCH', 'GET', 'DELETE', 'MKCOL', 'MOVE']) {
     expect([method, (await fetch(`${ant.url}api/v1/files/x`, { method })).status]).toEqual([method, 401]);
   }
   expect(namesIn(ant)).toEqual([]);

@@ -67,6 +67,19 @@ describe.runIf(isRoot)('a full disk', () => {
     expect(small.status).toBe(201);
   });
 
+  test('[FA7] a file of which the disk has no room for a copy is not changed in part', async () => {
+    const bee = cluster().member('bee');
+    await bee.put('half', 'x'.repeat(16_000_000));
+    const before = namesOf(await cluster().settled());
+    const headers = { 'if-match': '*', 'content-range': 'bytes 0-0/*' };
+    const answer = await bee.fetch('api/v1/files/half', { method: 'PATCH', body: 'y', headers });
+    expect([answer.status, await answer.text()]).toEqual([507, expect.stringContaining('no more room')]);
+    expect(namesOf(await cluster().settled())).toEqual(before);
+    await expect.poll(() => readdirSync(bee.state('staging')), patience).toEqual([]);
+    rmSync(bee.path('half'));
+    await cluster().settled();
+  });
+
   test('[CL5] leave, status, up and init report it, and change nothing', async () => {
     const bee = cluster().member('bee');
     const before = namesOf(await cluster().settled());

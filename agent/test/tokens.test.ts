@@ -46,6 +46,9 @@ test('[AC7] a script reads and writes with a token on TCP; one for reading chang
     message: expect.stringContaining('The token reader is for reading only'),
   });
   expect(await put(full, 'yes.txt')).toMatchObject({ status: 201 });
+  const headers = { 'if-match': '*', 'content-range': 'bytes 0-1/*' };
+  const patch = { method: 'PATCH', body: 'no', headers };
+  expect(await asScript(ant, reader.token, 'api/v1/files/yes.txt', patch)).toMatchObject({ code: 'read-only' });
   await cluster().settled();
   expect(await readFile(bee.path('yes.txt'), 'utf8')).toBe('of a script');
   await expect(stat(bee.path('no.txt'))).rejects.toMatchObject({ code: 'ENOENT' });

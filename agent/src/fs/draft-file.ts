@@ -1,6 +1,6 @@
 import { blockBytes } from '@lockstep/shared';
-import { blockHashBytes } from '../core/blocks.ts';
-import type { Draft, DraftContent } from '../sync/ports/folder.ts';
+import { blockHashBytes, hashOfBlock } from '../core/blocks.ts';
+import type { CopiedFile, Draft, DraftContent } from '../sync/ports/folder.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
 /** A draft that the workers write. It keeps the hashes of its blocks in memory: 32 bytes for each MiB. */
@@ -15,18 +15,34 @@ export class DraftFile implements Draft {
     this.name = name;
   }
 
-  async add(bytes: Uint8Array): Promise<'ok' | 'disk-full' | 'lost'> {
-    const index = this.#hashes.length;
-    if (bytes.length > blockBytes || this.#size !== index * blockBytes) {
+  async copy({
+    path,
+    fingerprint,
+    content,
+    blocks,
+    size,
+  }: CopiedFile): Promise<'ok' | 'disk-full' | 'lost' | 'source-gone'> {
+    // A copy: a view would send its whole buffer to the worker.
+    const file = { path, fingerprint, content, blocks: blocks && new Uint8Array(blocks), size };
+    const hashes = await this.#workers.run('copyDraft', { name: this.name, file }, 'background');
+    if (typeof hashes === 'string') return hashes;
+    for (let index = 0; index * blockHashBytes < hashes.length; index++) this.#hashes.push(hashOfBlock(hashes, index));
+    this.#size = size;
+    return 'ok';
+  }
+
+  async add(bytes: Uint8Array, index = this.#hashes.length): Promise<'ok' | 'disk-full' | 'lost'> {
+    const start = index * blockBytes;
+    const isShorter = start + bytes.length < Math.min(this.#size, start + blockBytes);
+    if (bytes.length > blockBytes || start > this.#size || isShorter) {
       throw new RangeError('only the last block of a draft may be shorter than the others');
     }
     const copy = new Uint8Array(bytes);
-    const size = this.#size + copy.length;
-    const written = await this.#workers.run('writeDraft', { name: this.name, index, bytes: copy }, 'background', [
-      copy.buffer,
-    ]);
+    const size = Math.max(this.#size, start + copy.length);
+    const block = { name: this.name, index, bytes: copy, isFirst: this.#hashes.length === 0 };
+    const written = await this.#workers.run('writeDraft', block, 'background', [copy.buffer]);
     if (typeof written === 'string') return written;
-    this.#hashes.push(written);
+    this.#hashes[index] = written;
     this.#size = size;
     return 'ok';
   }

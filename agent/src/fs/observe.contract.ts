@@ -213,38 +213,6 @@ export function observeContract(open: OpenSubject): void {
     });
   });
 
-  describe('draft', () => {
-    test('[FA6] is hashed as it comes, stays when its write is not done, and is taken by the one that is', async () => {
-      const { folder, user } = subject;
-      for (const length of [0, 3, blockBytes, blockBytes + 3]) {
-        const bytes = new Uint8Array(length).fill(7);
-        const draft = folder.draft();
-        for (let start = 0; start < length; start += blockBytes) {
-          expect(await draft.add(bytes.subarray(start, start + blockBytes))).toBe('ok');
-        }
-        expect(await draft.finish()).toEqual({ ...subject.identify(bytes), size: length });
-        const source = { from: 'draft', name: draft.name } as const;
-        const elsewhere = writeRequest(subject, 'no/parent', bytes, { source });
-        expect(await folder.apply([elsewhere])).toEqual([{ result: 'changed' }]);
-        const write = writeRequest(subject, `file ${length}`, bytes, { source });
-        expect(await folder.apply([write])).toMatchObject([{ result: 'done' }]);
-        await draft.drop();
-        expectBytes((await user.look(`file ${length}`))?.bytes, bytes);
-      }
-    });
-
-    test('[FA6] that was dropped has no bytes, and only its last block is shorter', async () => {
-      const { folder } = subject;
-      const draft = folder.draft();
-      expect(await draft.add(bytesOf('text'))).toBe('ok');
-      await expect(draft.add(bytesOf('more'))).rejects.toThrow(RangeError);
-      await draft.drop();
-      expect(await draft.finish()).toBeUndefined();
-      const write = writeRequest(subject, 'file', 'text', { source: { from: 'draft', name: draft.name } });
-      expect(await folder.apply([write])).toEqual([{ result: 'source-gone' }]);
-    });
-  });
-
   describe('flushHints', () => {
     test('[LC14] resolves after the hints of all earlier changes', async () => {
       const { user, folder } = subject;

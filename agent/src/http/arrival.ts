@@ -47,3 +47,20 @@ export async function* arriving(body: Readable, idleMs: number): AsyncIterable<U
     yield next.value;
   }
 }
+
+/** The chunks of a body that has exactly so many bytes. Throws `request-invalid` if it has fewer or more. */
+export async function* exactly(chunks: AsyncIterable<Uint8Array>, bytes: number): AsyncIterable<Uint8Array> {
+  let count = 0;
+  for await (const chunk of chunks) {
+    count += chunk.length;
+    if (count > bytes) throw wrongLength(`more than ${bytes}`, bytes);
+    yield chunk;
+  }
+  if (count < bytes) throw wrongLength(String(count), bytes);
+}
+
+/** The error for a body that does not have the bytes that Content-Range names. */
+export function wrongLength(found: string, bytes: number): HttpError {
+  const message = `The body has ${found} bytes, and Content-Range names ${bytes}: nothing was changed.`;
+  return new HttpError(400, 'request-invalid', message);
+}

@@ -1,7 +1,6 @@
 import { LockstepError } from '@lockstep/shared';
 import type { ApiError, ApiErrorCode } from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import { etagOf } from './etag.ts';
 
@@ -44,14 +43,6 @@ export function answerError(error: unknown, reply: FastifyReply, log: Log): Fast
   if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message, error.version);
   if (error instanceof LockstepError) {
     return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error.code, error.message);
-  }
-  if (hasZodFastifySchemaValidationErrors(error)) {
-    const faults = error.validation.map(({ instancePath, message }) => {
-      const field = instancePath.replace(/^\//, '').replaceAll('/', '.');
-      return field === '' ? message : `${field}: ${message}`;
-    });
-    const part = error.validationContext === 'querystring' ? 'query' : (error.validationContext ?? 'request');
-    return sendError(reply, 400, 'request-invalid', `The ${part} is not valid. ${faults.join('; ')}.`);
   }
   const status = frameworkStatus(error);
   if (status !== undefined) {

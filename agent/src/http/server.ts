@@ -6,7 +6,7 @@ import websocket from '@fastify/websocket';
 import { LockstepError } from '@lockstep/shared';
 import { apiPrefix } from '@lockstep/shared/api';
 import fastify, { type FastifyInstance } from 'fastify';
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
+import { serializerCompiler } from 'fastify-type-provider-zod';
 import type { Log } from '../sync/ports/log.ts';
 import type { Access, LoginLink } from './access/access.ts';
 import { serveOnSocket } from './access/own-socket.ts';
@@ -19,6 +19,7 @@ import { guardedRequest } from './guarded-request.ts';
 import { bodyBytesMax, closeGraceMs, liveInboundBytesMax } from './limits.ts';
 import { createLiveReaders } from './live/live-readers.ts';
 import { openapiOptions } from './openapi.ts';
+import { requestValidator } from './request-validator.ts';
 import { commandRoutes } from './routes/commands.ts';
 import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
@@ -89,7 +90,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     // The types of fastify differ by the kind of server; the routes are the same.
     ...(options.tls && ({ https: options.tls } as object)),
   });
-  app.setValidatorCompiler(validatorCompiler);
+  app.setValidatorCompiler(requestValidator);
   app.setSerializerCompiler(serializerCompiler);
   app.setErrorHandler((error, _request, reply) => answerError(error, reply, log));
   // Only JSON is read: types that a page of another site may send without a preflight request are refused.

@@ -17,7 +17,7 @@ export const operationsQuerySchema = z
     path: z.string().min(1).optional().describe('Only operations on this path and on paths below it.'),
   })
   .refine((query) => query.before === undefined || query.after === undefined, {
-    message: 'Give either before or after, not both.',
+    message: 'must have either before or after, not both',
   });
 
 /** One operation as it is shown to people, without version vectors and block hashes. */

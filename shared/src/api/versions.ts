@@ -44,7 +44,7 @@ export const restoreRequestSchema = z
       .describe('The version of this time, in ms since the epoch. A directory that is there needs it.'),
   })
   .refine(({ version, at }) => version === undefined || at === undefined, {
-    message: 'Give either version or at, not both.',
+    message: 'must have either version or at, not both',
   });
 
 /** `POST /api/v1/restore`: done in this member's folder as by a user, so that it becomes an ordinary operation. */

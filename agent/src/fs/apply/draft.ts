@@ -1,21 +1,34 @@
 import { constants } from 'node:fs';
 import { blockBytes } from '@lockstep/shared';
+import type { CopiedFile } from '../../sync/ports/folder.ts';
+import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
-import { lstatIfThere } from '../entry-stat.ts';
+import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
-import { contentOfHashes, type HashedContent } from '../read/content-id.ts';
+import { contentOfHashes, type HashedContent, hashesOf } from '../read/content-id.ts';
+import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import { draftPath, roomBytes } from './staging.ts';
 import { writeFully } from './write-bytes.ts';
 
-/** One block of a draft. Only the first one creates the file: if it is missing later, another program removed it. */
+/** One block of a draft. `isFirst`: it makes the file. If that is missing later, another program removed it. */
 export interface DraftBlock {
   readonly name: string;
   readonly index: number;
   readonly bytes: Uint8Array;
+  readonly isFirst: boolean;
 }
+
+/** A draft that begins with the bytes of a file of the folder. */
+export interface DraftCopy {
+  readonly name: string;
+  readonly file: CopiedFile;
+}
+
+/** The hashes of the blocks of a copy, joined, or why there is none. */
+export type CopiedHashes = Uint8Array | 'disk-full' | 'lost' | 'source-gone';
 
 /** The hash of a block that was written, or why it was not. */
 export type WrittenBlock = Uint8Array | 'disk-full' | 'lost';
@@ -33,12 +46,10 @@ const draftMode = 0o600;
 const writeFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
 /** Writes one block of a draft into staging, and hashes it. Runs in a worker. */
-export function writeDraft(places: Places, { name, index, bytes }: DraftBlock): WrittenBlock {
+export function writeDraft(places: Places, { name, index, bytes, isFirst }: DraftBlock): WrittenBlock {
   const { system, hash } = places;
-  try {
-    if (restoreStateDirectories(places) !== undefined) return 'lost';
-    if (bytes.length > roomBytes(places)) return 'disk-full';
-    const makes = index === 0 ? constants.O_CREAT | constants.O_EXCL : 0;
+  return written(places, bytes.length, () => {
+    const makes = isFirst ? constants.O_CREAT | constants.O_EXCL : 0;
     const fd = system.open(draftPath(places, name), writeFlags | makes, draftMode);
     try {
       writeFully(system, fd, bytes, index * blockBytes);
@@ -46,6 +57,37 @@ export function writeDraft(places: Places, { name, index, bytes }: DraftBlock): 
       system.close(fd);
     }
     return new Uint8Array(hash(bytes));
+  });
+}
+
+/**
+ * Begins a draft with a copy of a file, with shared blocks if the file system can do that. The copy is verified: damage would look like bytes
+ * that a user wrote. Runs in a worker.
+ */
+export function copyDraft(places: Places, { name, file }: DraftCopy): CopiedHashes {
+  const { system } = places;
+  const { path, fingerprint, content, blocks, size } = file;
+  return written(places, size, () => {
+    const draft = draftPath(places, name);
+    const isCopied = descending(places, (descent) => {
+      const found = descent.find(path);
+      if (!found?.stats.isFile() || !hasContentOf(found.stats, fingerprint)) return false;
+      system.copyFile(found.entry, draft);
+      return true;
+    });
+    if (!isCopied) return 'source-gone';
+    system.chmod(draft, draftMode);
+    const copied = withFile(system, draft, (fd) => readContent(places, fd, size, 0));
+    return copied?.content === content ? hashesOf({ content, ...(blocks && { blocks }) }) : 'source-gone';
+  });
+}
+
+/** The result of `write`, which writes so many bytes into staging, or why they cannot be written. */
+function written<T>(places: Places, bytes: number, write: () => T): T | 'disk-full' | 'lost' {
+  try {
+    if (restoreStateDirectories(places) !== undefined) return 'lost';
+    if (bytes > roomBytes(places)) return 'disk-full';
+    return write();
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') return 'disk-full';

@@ -32,6 +32,11 @@ export function contentOfHashes(blocks: Uint8Array, size: number): HashedContent
   return { content: `b3:${Buffer.from(blocks).toString('hex')}` as ContentId };
 }
 
+/** The concatenated block hashes of a content: the reverse of `contentOfHashes`. */
+export function hashesOf({ content, blocks }: HashedContent): Uint8Array {
+  return blocks ?? new Uint8Array(Buffer.from(content.slice('b3:'.length), 'hex'));
+}
+
 /** Hashes bytes in memory. */
 export function hashBytes(bytes: Uint8Array, hash: BlockHash = blockHash): HashedContent {
   if (bytes.length <= blockBytes) return { content: singleBlockId(hash, bytes) };

@@ -1,6 +1,6 @@
 import { apply } from '../apply/apply.ts';
 import { keep, readBlock, stageBlocks, stageCopies, unstage } from '../apply/block-store.ts';
-import { dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
+import { copyDraft, dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
 import { findStaged } from '../apply/left-blocks.ts';
 import { findPieces, recipeOfBlock, recipeOfRange } from '../apply/moved-pieces.ts';
@@ -37,6 +37,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
     return undefined;
   },
   writeDraft,
+  copyDraft,
   finishDraft,
   dropDraft: (places, name) => {
     dropDraft(places, name);

@@ -11,7 +11,7 @@ import type {
   StagedCopies,
   StoredBlock,
 } from '../apply/block-store.ts';
-import type { DraftBlock, FilledDraft, WrittenBlock } from '../apply/draft.ts';
+import type { CopiedHashes, DraftBlock, DraftCopy, FilledDraft, WrittenBlock } from '../apply/draft.ts';
 import type { KeptVersion } from '../apply/history.ts';
 import type { ApplyStep } from '../fault-point.ts';
 import type { KnownMounts, MountIdentity } from '../mounts/mount-identity.ts';
@@ -39,6 +39,7 @@ export interface Jobs {
   findStaged: { input: readonly ExpectedBlock[]; output: readonly number[] };
   unstage: { input: ContentId; output: undefined };
   writeDraft: { input: DraftBlock; output: WrittenBlock };
+  copyDraft: { input: DraftCopy; output: CopiedHashes };
   finishDraft: { input: FilledDraft; output: HashedContent | 'lost' };
   dropDraft: { input: string; output: undefined };
   /** A block with `into`, shared memory of its length, is read into it, and its output has no bytes. */

@@ -15,11 +15,13 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { makeDirectory } from '../../sync/access/make-directory.ts';
 import { moveEntry } from '../../sync/access/move-entry.ts';
+import { patchFile } from '../../sync/access/patch-file.ts';
 import { putFile } from '../../sync/access/put-file.ts';
 import { removeEntry } from '../../sync/access/remove-entry.ts';
 import { answers } from '../answers.ts';
-import { arriving } from '../arrival.ts';
+import { arriving, exactly, wrongLength } from '../arrival.ts';
 import { isKnown, rangeOf, writeCondition } from '../conditions.ts';
+import { writtenRange } from '../content-range.ts';
 import { HttpError } from '../errors.ts';
 import { etagOf } from '../etag.ts';
 import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
@@ -34,6 +36,9 @@ import { checkedPath } from './state.ts';
 const params = z.object({ '*': z.string() });
 const place = 'The path is relative to the folder, each of its names percent-encoded.';
 const filesPrefix = `${apiPrefix}/files/`;
+
+/** Of a route whose body is a file, or a part of one. */
+const takesFile = { config: { atOnce: uploadsMax, streamsBody: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
 
 /** The folder under URLs: files are read and written as a user of the folder would. */
 export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
@@ -104,8 +109,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
   app.put(
     '/files/*',
     {
-      config: { atOnce: uploadsMax, streamsBody: true },
-      bodyLimit: Number.MAX_SAFE_INTEGER,
+      ...takesFile,
       schema: {
         tags: ['files'],
         summary: 'Put a file into this member’s folder, as a user would',
@@ -118,7 +122,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       const path = checkedPath(request.params['*']);
       const { headers } = request.raw;
       if (headers['content-range'] !== undefined) {
-        throw new LockstepError('request-invalid', 'A file is put as a whole: Content-Range is not taken.');
+        throw new LockstepError('request-invalid', 'A file is put as a whole: Content-Range is for PATCH.');
       }
       const length = headers['content-length'];
       const chunks = arriving(bodyOf(request), uploadIdleMs);
@@ -128,11 +132,38 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
     },
   );
 
+  app.patch(
+    '/files/*',
+    {
+      ...takesFile,
+      schema: {
+        tags: ['files'],
+        summary: 'Replace bytes of a file in this member’s folder, or add bytes at its end, as a user would',
+        description: `${place} Content-Range names the bytes: bytes FIRST-LAST/*. If-Match must name the version. Nothing is visible before all bytes have come.`,
+        params,
+        response: answers(writtenEntrySchema),
+      },
+    },
+    async (request, reply) => {
+      const path = checkedPath(request.params['*']);
+      const { headers } = request.raw;
+      const range = writtenRange(headers['content-range']);
+      const length = range.end - range.start;
+      const told = headers['content-length'] ?? String(length);
+      if (Number(told) !== length) throw wrongLength(told, length);
+      const chunks = exactly(arriving(bodyOf(request), uploadIdleMs), length);
+      const result = await patchFile(engine, { path, condition: writeCondition(headers), range, chunks });
+      if (!result.done && result.code === 'range-invalid') {
+        reply.header('content-range', `bytes */${result.current?.size ?? 0}`);
+      }
+      return answerWritten(reply, written(path, result));
+    },
+  );
+
   app.put(
     '/conflicts/merged',
     {
-      config: { atOnce: uploadsMax, streamsBody: true },
-      bodyLimit: Number.MAX_SAFE_INTEGER,
+      ...takesFile,
       schema: {
         tags: ['commands'],
         summary: 'Settle a conflict by a content that a person made of both versions',

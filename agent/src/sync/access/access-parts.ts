@@ -1,8 +1,7 @@
-import { dotKey, isLive, type Operation } from '@lockstep/shared';
+import { isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Draft } from '../../core/local-change.ts';
-import type { Action, ActionRequest } from '../../core/plan/action.ts';
-import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
-import { missingParents, type NewEntry, placingRefusal } from '../integrity/placing.ts';
+import type { ActionRequest } from '../../core/plan/action.ts';
+import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
 import type { Context } from '../state/context.ts';
 import { type Refused, refused } from './condition.ts';
 
@@ -16,6 +15,10 @@ export interface AccessParts {
   };
   readonly pause: { readonly isOn: boolean };
   readonly operationWriter: { commit(drafts: readonly Draft[]): unknown };
+  readonly onDemand: {
+    /** Brings a file to this disk, and keeps it there. */
+    hold(path: string): Promise<{ release(): void } | { readonly code: ProblemCode; readonly reason: string }>;
+  };
   readonly cache: { reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> };
 }
 
@@ -67,38 +70,6 @@ export async function journaled(parts: AccessParts, path: string, size = 0): Pro
   return head !== undefined && isLive(head) ? head : undefined;
 }
 
-/** The entry at a path, which journal and disk agree on, and the directories that are missing above it. */
-export interface Place {
-  readonly current: Exclude<CurrentVersion, { readonly problem: string }> | RemoteVersion;
-  readonly parents: readonly Action[];
-}
-
-/** The present version of a file that this member fetches on demand, and does not have now. */
-export interface RemoteVersion {
-  readonly operation: Operation;
-  readonly isRemote: true;
-}
-
-/** What is at `path` now. Call it under the folder lock. */
-export async function placeOf(context: Context, path: string): Promise<Place | Refused> {
-  const parents = await missingParents(context, path);
-  if (typeof parents === 'string') return refused('not-written', parents);
-  // Below a directory that is missing nothing is there, and nothing may be observed.
-  const remote = await remoteVersion(context, path);
-  if (remote !== undefined) return { current: remote, parents };
-  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentVersion(context, path);
-  return 'problem' in current ? refused('not-written', current.problem) : { current, parents };
-}
-
-async function remoteVersion({ journal, folder }: Context, path: string): Promise<RemoteVersion | undefined> {
-  const row = journal.disk(path);
-  const [head, ...siblings] = journal.heads(path);
-  if (row?.remote !== true || head === undefined || siblings.length > 0 || dotKey(head) !== dotKey(row.dot))
-    return undefined;
-  const [seen] = await folder.observe([{ path }]);
-  return seen?.state === 'absent' ? { operation: head, isRemote: true } : undefined;
-}
-
 /** The draft of the delete of a file that is not on this disk. */
 export function remoteDelete(operation: Operation): Draft {
   return { path: operation.path, kind: 'delete', parents: [operation], replaced: operation.content, vanished: true };
@@ -116,10 +87,13 @@ export async function execute(
     if (action.do === 'rename' || action.do === 'rename-directory') parts.localChanges.mark(action.from);
     parts.localChanges.mark('path' in action ? action.path : action.to);
   }
-  const failed = results.find(({ result }) => result !== 'done');
+  const index = results.findIndex(({ result }) => result !== 'done');
+  const [failed, request] = [results[index], requests[index]];
   if (failed === undefined) return undefined;
   if (failed.result !== 'problem') {
-    return refused('not-written', `${path} changed in this moment, and was left as it is: look at it again.`);
+    const reason = `${path} changed in this moment, and was left as it is: look at it again.`;
+    // A directory that holds more than the journal knows is not journaled whole by another attempt.
+    return { ...refused('not-written', reason), isUnjournaled: request?.action.do !== 'rename-directory' };
   }
   return refused(failed.code === 'disk-full' ? 'disk-full' : 'not-written', failed.detail);
 }

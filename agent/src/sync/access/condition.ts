@@ -17,6 +17,9 @@ export type RefusalCode =
   /** It would replace or remove an entry, and does not say which version. */
   | 'version-required'
   | 'no-entry'
+  /** The bytes to be replaced are not in the file, nor directly after its end. */
+  | 'range-invalid'
+  | 'content-unavailable'
   | 'disk-full'
   | 'not-written';
 
@@ -28,6 +31,8 @@ export interface Refused {
   readonly reason: string;
   /** The entry that is there, if the request asked for another one. */
   readonly current?: Operation | undefined;
+  /** The entry changed, and its change is not journaled yet: then the answer may be another one. */
+  readonly isUnjournaled?: boolean;
 }
 
 /** Makes a refusal. */

@@ -8,11 +8,10 @@ import {
   execute,
   journaled,
   pausedRefusal,
-  placeOf,
   remoteDelete,
-  settledRefusal,
 } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+import { changeSettled, type PlaceAt } from './place.ts';
 
 export interface MoveRequest {
   readonly path: string;
@@ -27,25 +26,31 @@ export async function moveEntry(parts: AccessParts, request: MoveRequest): Promi
   const { path, to } = request;
   if (to === path) return refused('not-written', `${path} has this name already.`);
   if (isBelow(to, path)) return refused('not-written', `${path} cannot be moved into itself.`);
-  const early = pausedRefusal(parts) ?? (await settledRefusal(parts, path)) ?? (await settledRefusal(parts, to));
-  if (early !== undefined) return early;
-  const moved = await parts.context.lock.run(() => move(parts, request));
-  if (moved !== undefined) return moved;
+  const paused = pausedRefusal(parts);
+  if (paused !== undefined) return paused;
+  const moved = await changeSettled(parts, [path, to], async (placeAt) => {
+    return (await move(parts, request, placeAt)) ?? { done: true };
+  });
+  if (!moved.done) return moved;
   // The old name first: what is found at the new one is then known as a rename.
   await journaled(parts, path);
   return { done: true, isNew: true, operation: await journaled(parts, to) };
 }
 
 /** Executed under the folder lock. */
-async function move(parts: AccessParts, { path, to, condition }: MoveRequest): Promise<Refused | undefined> {
+async function move(
+  parts: AccessParts,
+  { path, to, condition }: MoveRequest,
+  placeAt: PlaceAt,
+): Promise<Refused | undefined> {
   const { context } = parts;
-  const from = await placeOf(context, path);
+  const from = await placeAt(path);
   if ('done' in from) return from;
   if (from.current.operation === undefined)
     return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
   const { operation } = from.current;
   const isDirectory = entryType(operation) === 'directory';
-  const target = await placeOf(context, to);
+  const target = await placeAt(to);
   if ('done' in target) return target;
   const refusal =
     conditionRefusal(condition, path, operation) ??

@@ -2,10 +2,11 @@ import { batchPathsMax, directoryRenameEntriesMax, dotKey, entryType } from '@lo
 import { type DiskEntry, isDirectoryMode } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
-import { currentVersion } from '../integrity/current-version.ts';
+import { currentVersion, type FileRead, readLarge } from '../integrity/current-version.ts';
 import type { Context } from '../state/context.ts';
-import { type AccessParts, journaled, pausedRefusal, placeOf, remoteDelete, settledRefusal } from './access-parts.ts';
+import { type AccessParts, journaled, pausedRefusal, remoteDelete } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+import { changeSettled, type PlaceAt } from './place.ts';
 
 export interface RemoveRequest {
   readonly path: string;
@@ -42,16 +43,20 @@ export function countBelow(context: Context, directory: string): Below | undefin
 export async function removeEntry(parts: AccessParts, request: RemoveRequest): Promise<Removed | Refused> {
   const { context } = parts;
   const { path } = request;
-  const early = pausedRefusal(parts) ?? (await settledRefusal(parts, path));
-  if (early !== undefined) return early;
-  const rows = await context.lock.run(() => knownRows(context, request));
+  const paused = pausedRefusal(parts);
+  if (paused !== undefined) return paused;
+  const rows = await changeSettled(parts, [path], (placeAt) => knownRows(context, request, placeAt));
   if ('done' in rows) return rows;
   const left: { path: string; reason: string }[] = [];
   // Children first.
   const waiting = [...rows].reverse();
   while (waiting.length > 0) {
     const batch = waiting.splice(0, batchPathsMax);
-    left.push(...(await context.lock.run(() => removeAll(parts, batch))));
+    const reads = await readLarge(
+      context,
+      batch.map(({ path }) => path),
+    );
+    left.push(...(await context.lock.run(() => removeAll(parts, batch, reads))));
   }
   await journaled(parts, path);
   if (left.length === rows.length && left[0] !== undefined) return refused('not-written', left[0].reason);
@@ -62,8 +67,9 @@ export async function removeEntry(parts: AccessParts, request: RemoveRequest): P
 async function knownRows(
   context: Context,
   { path, condition, entries }: RemoveRequest,
+  placeAt: PlaceAt,
 ): Promise<readonly DiskEntry[] | Refused> {
-  const place = await placeOf(context, path);
+  const place = await placeAt(path);
   if ('done' in place) return place;
   const { operation } = place.current;
   if (operation === undefined) return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
@@ -90,6 +96,7 @@ async function knownRows(
 async function removeAll(
   parts: AccessParts,
   rows: readonly DiskEntry[],
+  reads: ReadonlyMap<string, FileRead>,
 ): Promise<readonly { readonly path: string; readonly reason: string }[]> {
   const { context } = parts;
   const left: { path: string; reason: string }[] = [];
@@ -103,7 +110,7 @@ async function removeAll(
     }
     // The fingerprint alone proves nothing about such a file: it is read again.
     const isUncertain = row.racy || row.unconfirmed !== undefined || row.damaged;
-    const current = isUncertain ? await currentVersion(context, path) : undefined;
+    const current = isUncertain ? await currentVersion(context, path, reads.get(path)) : undefined;
     if (current !== undefined && !('fingerprint' in current && dotKey(current.operation) === dotKey(row.dot))) {
       left.push({ path, reason: 'problem' in current ? current.problem : changedNow(path) });
       continue;

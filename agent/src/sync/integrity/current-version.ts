@@ -1,15 +1,27 @@
-import { dotKey, entryType, isLive, type Operation } from '@lockstep/shared';
-import type { Fingerprint } from '../../core/entry.ts';
+import { dotKey, entryType, fileTimeStepMsMax, hashUnderLockBytesMax, isLive, type Operation } from '@lockstep/shared';
+import { type DiskEntry, type Fingerprint, isSameFingerprint } from '../../core/entry.ts';
+import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
 /** The entry at a path, equal in the journal and on the disk, or why there is none that both agree on. */
 export type CurrentVersion =
   | { readonly operation: undefined }
   | { readonly operation: Operation; readonly fingerprint: Fingerprint }
-  | { readonly problem: string };
+  /** `isUnjournaled`: the entry changed, and its change is not journaled yet. */
+  | { readonly problem: string; readonly isUnjournaled?: boolean };
 
-/** Observes `path`: the entry must be the one that the journal has. */
-export async function currentVersion({ journal, folder }: Context, path: string): Promise<CurrentVersion> {
+/** A file that was read outside the folder lock. */
+export type FileRead = Observation & { readonly state: 'file' };
+
+/**
+ * Observes `path`: the entry must be the one that the journal has. `read`: of `readLarge`, without which a large file is not certain that was
+ * written a moment ago.
+ */
+export async function currentVersion(
+  { journal, folder }: Context,
+  path: string,
+  read?: FileRead,
+): Promise<CurrentVersion> {
   const [visible, ...siblings] = journal.heads(path);
   if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
@@ -20,9 +32,9 @@ export async function currentVersion({ journal, folder }: Context, path: string)
   if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
     return { problem: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
   }
-  const [seen] = await folder.observe([{ path, expected: row?.racy || row?.unconfirmed ? undefined : fingerprint }]);
+  const [seen] = await folder.observe([{ path, expected: isUncertain(row) ? undefined : fingerprint }]);
   if (seen?.state === 'problem') return { problem: seen.detail };
-  if (operation === undefined) return seen?.state === 'absent' ? { operation } : { problem: unseen(path) };
+  if (operation === undefined) return seen?.state === 'absent' ? { operation } : unjournaled(path, seen);
   // A directory's times move with its entries.
   if (seen?.state === 'directory' && entryType(operation) === 'directory') {
     return { operation, fingerprint: seen.fingerprint };
@@ -32,7 +44,39 @@ export async function currentVersion({ journal, folder }: Context, path: string)
   if (seen?.state === 'file' && seen.content === operation.content) return { operation, fingerprint: seen.fingerprint };
   if (seen?.state === 'symlink' && seen.target === operation.target)
     return { operation, fingerprint: seen.fingerprint };
-  return { problem: unseen(path) };
+  const isRead = seen?.state === 'large' && read !== undefined && !read.racy && read.content === operation.content;
+  if (isRead && isSameFingerprint(seen.fingerprint, read.fingerprint)) {
+    return { operation, fingerprint: seen.fingerprint };
+  }
+  return unjournaled(path, seen);
+}
+
+/** Reads those of these files that are too large to be read under the folder lock, and that may have changed without a trace. */
+export async function readLarge(context: Context, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>> {
+  const { journal, folder, clock } = context;
+  const reads = new Map<string, FileRead>();
+  for (const path of paths) {
+    const row = journal.disk(path);
+    if (!isUncertain(row) || (row?.fingerprint?.size ?? 0) <= hashUnderLockBytesMax) continue;
+    const read = async (): Promise<Observation | undefined> => (await folder.observe([{ path, hashLarge: true }]))[0];
+    let seen = await read();
+    if (seen?.state === 'file' && seen.racy) {
+      // A write in the same step of the clock would leave the same times.
+      await new Promise<void>((resolve) => clock.after(fileTimeStepMsMax, resolve));
+      seen = await read();
+    }
+    if (seen?.state === 'file') reads.set(path, seen);
+  }
+  return reads;
+}
+
+/** True if the fingerprint of the row alone proves nothing. */
+function isUncertain(row: DiskEntry | undefined): boolean {
+  return row?.racy === true || row?.unconfirmed !== undefined;
+}
+
+function unjournaled(path: string, seen: Observation | undefined): CurrentVersion {
+  return { problem: unseen(path), isUnjournaled: seen?.state !== 'special' };
 }
 
 function notHere(path: string): string {

@@ -82,12 +82,26 @@ export interface HistoryLimits {
 export interface Draft {
   /** Its name as a source of `write`. */
   readonly name: string;
-  /** Adds the next block; each but the last one has `blockBytes`. `lost`: the file is gone, start again. */
-  add(bytes: Uint8Array): Promise<'ok' | 'disk-full' | 'lost'>;
+  /**
+   * Begins with the bytes of a file of the folder, before any `add`. They are verified. `source-gone`: the file has changed, or is damaged.
+   * `lost`: as for `add`.
+   */
+  copy(file: CopiedFile): Promise<'ok' | 'disk-full' | 'lost' | 'source-gone'>;
+  /**
+   * Adds the next block, or replaces block `index`; each but the last one has `blockBytes`, and none becomes shorter. `lost`: the file is gone,
+   * start again.
+   */
+  add(bytes: Uint8Array, index?: number): Promise<'ok' | 'disk-full' | 'lost'>;
   /** Makes it durable, and says what was added. Undefined if the file is gone. */
   finish(): Promise<DraftContent | undefined>;
   /** Removes the file, unless a write took it. */
   drop(): Promise<void>;
+}
+
+/** A file of the folder whose bytes begin a draft. */
+export interface CopiedFile extends DraftContent {
+  readonly path: string;
+  readonly fingerprint: Fingerprint;
 }
 
 /** The content of a draft, as its operation will describe it. */

@@ -11,6 +11,8 @@ const statusOf: Record<Refused['code'], number> = {
   'version-mismatch': 412,
   'version-required': 428,
   'no-entry': 404,
+  'range-invalid': 416,
+  'content-unavailable': 409,
   'disk-full': 507,
   'not-written': 409,
 };

@@ -1,0 +1,108 @@
+import { entryType, type Operation } from '@lockstep/shared';
+import { permissions } from '../../core/entry.ts';
+import type { ActionRequest } from '../../core/plan/action.ts';
+import type { Draft, DraftContent } from '../ports/folder.ts';
+import { type AccessParts, type Done, execute, journaled, pausedRefusal } from './access-parts.ts';
+import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
+import { changeSettled, type Place, type PlaceAt } from './place.ts';
+import { removeCopy, type SettledCopy, seenCopy } from './settled-copy.ts';
+
+/** Where a file goes, and what must be true there. */
+export interface Placement {
+  readonly path: string;
+  readonly condition: Condition;
+  /** A conflict copy that the file settles: it is removed afterwards, and nothing is put if it has another version. */
+  readonly settles?: SettledCopy | undefined;
+}
+
+/** The mode of a file that is new. */
+const fileMode = 0o644;
+
+/** Where the file goes, or why it cannot: asked before its bytes come, and again afterwards. Executed under the folder lock. */
+export async function freePlace(
+  { context }: AccessParts,
+  { path, condition, settles }: Placement,
+  placeAt: PlaceAt,
+): Promise<Place | Refused> {
+  const copy = settles && (await seenCopy(context, settles));
+  if (copy !== undefined && 'done' in copy) return copy;
+  const place = await placeAt(path);
+  if ('done' in place) return place;
+  const { operation } = place.current;
+  if (operation !== undefined && entryType(operation) === 'directory') {
+    return refused('not-written', `There is a directory at ${path}: rename or delete it first.`, operation);
+  }
+  return conditionRefusal(condition, path, operation) ?? place;
+}
+
+/** Puts a finished draft into the folder, and journals it as a user's change. What it replaces goes to history. */
+export async function placeDraft(
+  parts: AccessParts,
+  placement: Placement,
+  draft: Draft,
+  content: DraftContent,
+): Promise<Done | Refused> {
+  const { path, settles } = placement;
+  const paused = pausedRefusal(parts);
+  if (paused !== undefined) return paused;
+  const placed = await changeSettled(parts, [path], (placeAt) => place(parts, placement, { draft, content, placeAt }));
+  if ('done' in placed && !placed.done) return placed;
+  const done: Done =
+    'done' in placed
+      ? placed
+      : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content.size) };
+  if (settles === undefined) return done;
+  // Only when the content is journaled: by this order the journal tells how the conflict was settled.
+  const refusal = await parts.context.lock.run(() => removeCopy(parts, placement));
+  await journaled(parts, settles.copy);
+  return refusal ?? done;
+}
+
+/** Executed under the folder lock. */
+async function place(
+  parts: AccessParts,
+  placement: Placement,
+  {
+    draft,
+    content: { content, blocks, size },
+    placeAt,
+  }: { readonly draft: Draft; readonly content: DraftContent; readonly placeAt: PlaceAt },
+): Promise<Done | Refused | { readonly isNew: boolean }> {
+  const { context } = parts;
+  const { path } = placement;
+  const free = await freePlace(parts, placement, placeAt);
+  if ('done' in free) return free;
+  const { current, parents } = free;
+  const before = current.operation;
+  // The same bytes again change nothing: the file keeps its time.
+  if (before !== undefined && before.content === content) return { done: true, isNew: false, operation: before };
+  const requests: ActionRequest[] = parents.map((action) => ({ action }));
+  const isFile = before?.content !== undefined;
+  requests.push({
+    action: {
+      do: 'write',
+      path,
+      expected: 'fingerprint' in current ? current.fingerprint : 'absent',
+      content,
+      blocks,
+      size,
+      mode: isFile && 'fingerprint' in current ? permissions(current.fingerprint.mode) : fileMode,
+      mtimeUs: context.clock.wallMs() * 1_000,
+      source: { from: 'draft', name: draft.name },
+    },
+    keep: before?.content,
+  });
+  const failure = await execute(parts, requests, path);
+  if (failure !== undefined) return failure;
+  if ('isRemote' in current) await replaceRemote(parts, current.operation);
+  return { isNew: before === undefined };
+}
+
+/** Notes that the file that was just put replaces a version that this disk never showed: its author knew of it all the same. */
+async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Operation): Promise<void> {
+  const { journal, folder } = context;
+  const [seen] = await folder.observe([{ path }]);
+  if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
+  // Racy, and without a content: the file is read before anything is made of this row.
+  journal.recordDisk([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
+}
