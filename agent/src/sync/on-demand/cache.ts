@@ -1,4 +1,4 @@
-import { type ContentId, dotKey, isLive, memberOf } from '@lockstep/shared';
+import type { ContentId } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
@@ -11,6 +11,7 @@ import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
+import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 
 /** The room for contents as a person sets it: bytes, or a part of the disk. */
 export type CacheSize = { readonly bytes: number } | { readonly share: number };
@@ -22,11 +23,9 @@ const candidatesAtOnce = 256;
 /** The time to fetch a file when none was measured: a question and its answer, and bytes over a line of 100 Mbit/s. */
 const questionMs = 20;
 const bytesPerMs = 12_500;
-const rowsAtOnce = 1_000;
-/** How long a reader waits for files that may be dropped in a moment, and how many of them are examined at a time. */
+/** How long a reader waits for files that may be dropped in a moment. */
 const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
-const examinedMax = 256;
 const retry = { minMs: 1_000, maxMs: 60_000 };
 /** Others may need a moment to fetch what was written here. */
 const attemptsUntilToldMin = 4;
@@ -38,13 +37,6 @@ export interface Reserved {
 
 /** Whether there is room. `later`: there may be once a file has come or was examined, or another member has it durably. */
 type Outcome = 'room' | 'later' | 'never';
-
-/** A file that may be dropped. */
-interface Candidate {
-  readonly row: DiskEntry & { readonly content: ContentId };
-  readonly size: number;
-  readonly isOwn: boolean;
-}
 
 /** Keeps the contents of a member that fetches on demand within their room. What it drops, other members have: they are asked first. */
 export class Cache {
@@ -226,7 +218,7 @@ export class Cache {
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A fetch that ends during the attempt is no candidate of it.
     const isComing = this.#reserved.size > 0;
-    const { candidates, uncertain } = this.#candidates();
+    const { candidates, uncertain } = findCandidates(this.#context, this.#policy);
     let waiting = uncertain;
     while (candidates.length > 0 && this.usedBytes > lowBytes) {
       let left = this.usedBytes - lowBytes;
@@ -241,50 +233,6 @@ export class Cache {
     }
     if (this.hasRoom(bytes)) return 'room';
     return isComing || waiting > 0 || this.#reserved.size > 0 ? 'later' : 'never';
-  }
-
-  /** The files that may be dropped, the one with the least credit first, and the number of those that may be in a moment. */
-  #candidates(): { readonly candidates: Candidate[]; readonly uncertain: number } {
-    const { journal, self } = this.#context;
-    const found: Candidate[] = [];
-    let uncertain = 0;
-    let after: string | undefined;
-    for (;;) {
-      const rows = journal.diskBelow('', after, rowsAtOnce);
-      for (const row of rows) {
-        const { content, fingerprint } = row;
-        if (content === undefined || fingerprint === undefined) continue;
-        if (this.#isUncertain(row)) {
-          uncertain++;
-          if (row.racy && uncertain <= examinedMax) this.#context.facts.doubted.publish(row.path);
-        }
-        if (!this.#mayDrop(row)) continue;
-        const isOwn = memberOf(row.dot.origin) === self.id;
-        found.push({ row: { ...row, content }, size: fingerprint.size, isOwn });
-      }
-      after = rows.at(-1)?.path;
-      if (rows.length < rowsAtOnce) break;
-    }
-    const credits = new Map(found.map(({ row: { path } }) => [path, this.#policy.credit(path)]));
-    this.#policy.keepOnly((path) => credits.has(path));
-    const candidates = found.sort((a, b) => (credits.get(a.row.path) ?? 0) - (credits.get(b.row.path) ?? 0));
-    return { candidates, uncertain };
-  }
-
-  /** True for a file that may have changed in the moment in which it was written, or is being read: until that is over it is not dropped. */
-  #isUncertain({ path, racy, unsynced, unconfirmed, fingerprint }: DiskEntry): boolean {
-    const { wanted } = this.#context;
-    if (wanted.mustStay(path) || (fingerprint?.size ?? 0) === 0) return false;
-    return Boolean(racy || unsynced || unconfirmed) || wanted.isDemanded(path);
-  }
-
-  /** True for a file that is not needed here, whose bytes are known and durable. */
-  #mayDrop({ path, dot, fingerprint, racy, unsynced, unconfirmed, damaged }: DiskEntry): boolean {
-    const { journal, wanted } = this.#context;
-    if (racy || unsynced || unconfirmed || damaged || (fingerprint?.size ?? 0) === 0) return false;
-    if (wanted.isDemanded(path) || wanted.mustStay(path)) return false;
-    const [head, ...siblings] = journal.heads(path);
-    return head !== undefined && siblings.length === 0 && isLive(head) && dotKey(head) === dotKey(dot);
   }
 
   /** Drops those of these files that enough other members have. Resolves with the number of the rest, if a member is up that may have it soon. */
@@ -316,7 +264,7 @@ export class Cache {
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */
   async #remove(rows: readonly (DiskEntry & { readonly content: ContentId })[]): Promise<void> {
     const { journal, folder, facts } = this.#context;
-    const present = rows.filter((row) => isSameRow(journal.disk(row.path), row) && this.#mayDrop(row));
+    const present = rows.filter((row) => isSameRow(journal.disk(row.path), row) && mayDrop(this.#context, row));
     if (present.length === 0) return;
     journal.recordDisk(present.map(({ path, dot }) => remoteEntry(path, dot)));
     const results = await folder.apply(
