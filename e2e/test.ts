@@ -1,5 +1,6 @@
 import { test as base } from '@playwright/test';
 import { Cluster } from '../testkit/cluster.ts';
+import type { StartOptions } from '../testkit/member.ts';
 import { browserCookie } from './browser.ts';
 
 export { expect } from '@playwright/test';
@@ -9,6 +10,8 @@ interface Fixtures {
   readonly names: readonly string[];
   /** Whether their links can be cut and slowed down: see `Cluster.link` and `Cluster.shape`. */
   readonly proxied: boolean;
+  /** How their agents are started. */
+  readonly start: StartOptions;
   readonly cluster: Cluster;
   /** The page's errors and warnings, and its requests to addresses outside of the agents. */
   readonly complaints: string[];
@@ -18,8 +21,9 @@ interface Fixtures {
 export const test = base.extend<Fixtures>({
   names: [['ant', 'bee', 'cat'], { option: true }],
   proxied: [false, { option: true }],
-  cluster: async ({ names, proxied }, use, info) => {
-    const cluster = await Cluster.start(names, { proxied });
+  start: [{}, { option: true }],
+  cluster: async ({ names, proxied, start }, use, info) => {
+    const cluster = await Cluster.start(names, { proxied, start });
     await use(cluster);
     if (info.status !== info.expectedStatus) cluster.printLogs();
     await cluster.close();

@@ -1,24 +1,10 @@
 import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from '@playwright/test';
 import type { Member } from '../testkit/member.ts';
 import { expect, test } from './test.ts';
+import { drop, uploads } from './uploading.ts';
 
 const textIn = ({ folder }: Member, path: string) => readFile(join(folder, path), 'utf8').catch(() => undefined);
-
-const uploads = (page: Page) => page.getByRole('region', { name: 'Uploads' });
-
-/** Drops files onto an element, as from the desktop. */
-async function drop(page: Page, selector: string, files: Readonly<Record<string, string>>): Promise<void> {
-  const transfer = await page.evaluateHandle((contents) => {
-    const made = new DataTransfer();
-    for (const [name, text] of Object.entries(contents)) made.items.add(new File([text], name));
-    return made;
-  }, files);
-  for (const event of ['dragenter', 'dragover', 'drop']) {
-    await page.locator(selector).first().dispatchEvent(event, { dataTransfer: transfer });
-  }
-}
 
 test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members have them', async ({
   page,

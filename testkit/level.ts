@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { copiesReportSchema } from '@lockstep/shared/api';
 import type { MemberApi } from './api.ts';
 import { eventually } from './eventually.ts';
 import { diffTrees, type Tree } from './tree.ts';
@@ -72,6 +73,27 @@ async function assertLevelled(members: readonly MemberApi[]): Promise<void> {
   for (const [index, state] of states.entries()) {
     assert.deepEqual(state, { ...first, pending: 0, conflicts: 0 }, `${members[index]?.name} is not level`);
   }
+}
+
+/**
+ * Resolves when members on demand have scanned their disks, know and show the same, and lack no copy that they are to keep. It asks once a
+ * second: the members need the processor time.
+ */
+export async function allCopied(members: readonly MemberApi[], timeoutMs = 90_000): Promise<void> {
+  for (const member of members) await member.rescan();
+  await eventually(
+    async () => {
+      await assertLevelled(members);
+      for (const member of members) {
+        const report = copiesReportSchema.parse(await member.get('/copies'));
+        for (const { name, counts, lacking } of report.members) {
+          assert.ok(counts, `${name} does not count for ${member.name}`);
+          assert.equal(lacking, undefined, `${member.name} says that ${name} lacks copies`);
+        }
+      }
+    },
+    { timeoutMs, intervalMs: 1_000 },
+  );
 }
 
 /** Compares the folders now. */

@@ -1,6 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,8 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
+import { mountAt, unmount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
-import { lockstepProgram } from '../../testkit/repository.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const mebibyte = 1_048_576;
@@ -29,19 +28,10 @@ beforeAll(async () => {
   mkdirSync(point);
   const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
   cow = await cluster().add('cow', { start: { env } });
-  mounted = spawn(process.execPath, [lockstepProgram, 'mount', cow.folder, point], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise<void>((resolve, reject) => {
-    mounted.stdout?.on('data', (text) => {
-      if (String(text).includes('is mounted at')) resolve();
-    });
-    mounted.once('close', () => reject(new Error('lockstep mount ended')));
-  });
+  mounted = await mountAt(point, cow);
 });
 afterAll(async () => {
-  mounted.kill('SIGTERM');
-  if (mounted.exitCode === null) await once(mounted, 'close');
+  await unmount(mounted);
   await shell(root, `fusermount3 -uz ${point} 2>/dev/null || true`);
   rmSync(root, { recursive: true, force: true });
 });

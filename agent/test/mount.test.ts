@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises';
@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
+import { mountAt, unmount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
-import { lockstepProgram } from '../../testkit/repository.ts';
 import { namesOf, readTree, subtree } from '../../testkit/tree.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { firstDifference } from './support/random-files.ts';
@@ -28,40 +28,18 @@ beforeAll(() => {
   mkdirSync(point);
 });
 afterEach(async () => {
-  for (const process of started.splice(0)) await stop(process);
+  for (const process of started.splice(0)) await unmount(process);
 });
 afterAll(async () => {
   await shell(root, `fusermount3 -uz ${point} 2>/dev/null || true`);
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Mounts ant's folder. Resolves when it is mounted. */
+/** Mounts ant's folder until the end of the test. */
 async function mount(): Promise<ChildProcess> {
-  const process_ = spawn(process.execPath, [lockstepProgram, 'mount', ant().folder, point], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  started.push(process_);
-  let printed = '';
-  const mounted = new Promise<void>((resolve, reject) => {
-    process_.stdout.on('data', (text) => {
-      printed += text;
-      if (printed.includes('is mounted at')) resolve();
-    });
-    process_.stderr.on('data', (text) => {
-      printed += text;
-    });
-    process_.once('close', () => reject(new Error(`lockstep mount ended: ${printed}`)));
-  });
-  await mounted;
-  return process_;
-}
-
-/** Ends a mount as a person does. Returns its exit code. */
-async function stop(process: ChildProcess): Promise<number | null> {
-  if (process.exitCode !== null || process.signalCode !== null) return process.exitCode;
-  process.kill('SIGTERM');
-  const [code] = await once(process, 'close');
-  return code;
+  const mounted = await mountAt(point, ant());
+  started.push(mounted);
+  return mounted;
 }
 
 const isMounted = (): boolean => readFileSync('/proc/self/mounts', 'utf8').includes(` ${point} fuse.lockstep `);
@@ -74,7 +52,7 @@ describe('programs in a mount', () => {
     await cluster().settled();
     await writeFile(join(bee().folder, 'hello'), 'from bee');
     await expect.poll(() => readFile(join(point, 'hello'), 'utf8')).toBe('from bee');
-    expect(await stop(mounted)).toBe(0);
+    expect(await unmount(mounted)).toBe(0);
     expect(isMounted()).toBe(false);
     expect(readdirSync(point)).toEqual([]);
     expect(readdirSync(join(ant().folder, '.lockstep/mount'))).toEqual([]);

@@ -9,11 +9,15 @@ const patience = 20_000;
 /** Sends that the test answers, by path. */
 let open: Map<string, { readonly sending: Sending; readonly answer: (sent: Sent) => void }>;
 let holds: Map<string, readonly boolean[]>;
+/** The names of the members on demand, and of those of them that are to keep a copy. */
+let onDemand: readonly string[];
+let placedOn: readonly string[];
 let uploader: Uploader;
 
 beforeEach(() => {
   open = new Map();
   holds = new Map();
+  [onDemand, placedOn] = [[], []];
   const agent: Agent = {
     send: (sending) =>
       new Promise((resolve) => {
@@ -28,7 +32,11 @@ beforeEach(() => {
     report: (path) => {
       const members = holds.get(path) ?? [true, true, true];
       const waitsFor = members.every(Boolean) ? [] : [{ reason: 'cat is down.' }];
-      return Promise.resolve({ holders: members.map((has) => ({ holds: has })), waitsFor } as unknown as PathReport);
+      const holders = members.map((has, index) => {
+        const name = ['ant', 'bee', 'cat'][index] ?? '';
+        return { name, holds: has, onDemand: onDemand.includes(name) || undefined };
+      });
+      return Promise.resolve({ holders, copies: { placedOn }, waitsFor } as unknown as PathReport);
     },
   };
   uploader = new Uploader(agent);
@@ -51,13 +59,38 @@ test('[DB-F11] bytes are counted while files are sent, some at a time, and then 
   for (const path of ['1', '2', '3', 'trip/4']) answer(`photos/${path}`, { is: 'there' });
   await vi.waitFor(() => expect([...open.keys()]).toEqual(['photos/5']), patience);
   answer('photos/5', { is: 'there' });
-  await shown({ sentBytes: 40, there: 6, isSending: false, spread: { on: 2, of: 3, why: 'cat is down.' } });
+  await shown({
+    sentBytes: 40,
+    there: 6,
+    isSending: false,
+    spread: { on: 2, of: 3, isPart: false, why: 'cat is down.' },
+  });
   expect(uploader.isSending).toBe(false);
   holds.clear();
   await uploader.follow();
   await shown({ spread: { on: 3, of: 3, why: undefined } });
   uploader.close(1);
   await vi.waitFor(() => expect(uploader.get()).toEqual([]), patience);
+});
+
+test('[DB-F11] of members on demand those are counted that are to keep a copy', async () => {
+  onDemand = ['ant', 'bee', 'cat'];
+  placedOn = ['ant', 'cat'];
+  uploader.add('', { files: files('a'), directories: [] });
+  holds.set('a', [true, true, false]);
+  answer('a', { is: 'there' });
+  await shown({ there: 1, spread: { on: 1, of: 2, isPart: true } });
+  holds.set('a', [true, false, true]);
+  await uploader.follow();
+  await shown({ spread: { on: 2, of: 2, isPart: true, why: undefined } });
+});
+
+test('[DB-F11] a file that no member is to keep is sent, and no member is counted', async () => {
+  onDemand = ['ant', 'bee', 'cat'];
+  uploader.add('', { files: files('a'), directories: [] });
+  holds.set('a', [true, false, false]);
+  answer('a', { is: 'there' });
+  await shown({ there: 1, isSending: false, spread: undefined });
 });
 
 test('[DB-F12] a name that is taken is left alone until a person says so, and then only that version is replaced', async () => {

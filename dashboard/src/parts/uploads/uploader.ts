@@ -23,10 +23,12 @@ interface Item {
   reason?: string | undefined;
 }
 
-/** On how many members the files are that were sent. `why`: a sentence: what the next one waits for. */
+/** On how many of the members that are to have them the files are that were sent. `why`: a sentence: what the next one waits for. */
 export interface Spread {
   readonly on: number;
   readonly of: number;
+  /** Other members fetch them when they are read. */
+  readonly isPart: boolean;
   readonly why: string | undefined;
 }
 
@@ -145,12 +147,13 @@ export class Uploader extends Store<readonly Batch[]> {
 
   async #follow(batch: OpenBatch): Promise<void> {
     for (let path = batch.spreading[0]; path !== undefined; path = batch.spreading[0]) {
-      const { holders, waitsFor } = await this.#agent.report(path);
-      const on = holders.filter(({ holds }) => holds).length;
-      const isEverywhere = on === holders.length;
-      if (holders.length > 0) {
-        batch.spread = { on, of: holders.length, why: isEverywhere ? undefined : waitsFor[0]?.reason };
-      }
+      const { holders, copies, waitsFor } = await this.#agent.report(path);
+      const keepers = holders.filter(({ name, onDemand }) => !onDemand || copies?.placedOn.includes(name));
+      const on = keepers.filter(({ holds }) => holds).length;
+      const of = keepers.length;
+      const isEverywhere = on === of;
+      const why = isEverywhere ? undefined : waitsFor[0]?.reason;
+      if (of > 0) batch.spread = { on, of, isPart: of < holders.length, why };
       this.#draw();
       if (!isEverywhere) return;
       batch.spreading.shift();

@@ -10,12 +10,21 @@ import classes from './uploads-panel.module.css';
 /** Names and reasons that are listed; more are counted. */
 const listedMax = 5;
 
+/** Nothing says when a member on demand has fetched the copy that it is to keep: it is asked so often. */
+const copiesEveryMs = 2_000;
+
 /** What was sent from this page: its bytes while they are on their way, then on how many members it is. Nothing if there is none. */
 export function UploadsPanel() {
   const batches = useSyncExternalStore(uploads.subscribe, uploads.get);
   const trigger = spreadTrigger(useStatus());
   // biome-ignore lint/correctness/useExhaustiveDependencies: the trigger says that other members may hold more
   useEffect(() => void uploads.follow(), [trigger]);
+  const isCopied = batches.some(({ spread }) => spread?.isPart === true && spread.on < spread.of);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setInterval(() => void uploads.follow(), copiesEveryMs);
+    return () => clearInterval(timer);
+  }, [isCopied]);
   if (batches.length === 0) return null;
   return (
     <section aria-label="Uploads" className={classes.panel}>
@@ -107,8 +116,12 @@ function sentenceOf({ directory, count, there, isSending, taken, failed, spread 
   if (there === 0) return `Nothing was put into ${where}.${rest}`;
   const are = `${formatItems(there, 'file')} in ${where} ${there === 1 ? 'is' : 'are'}`;
   if (spread === undefined) return `${are} sent.${rest}`;
-  if (spread.on === spread.of) return `${are} on all ${formatItems(spread.of, 'member')}.${rest}`;
-  return `${are} on ${spread.on} of ${formatItems(spread.of, 'member')}. ${spread.why ?? ''}${rest}`;
+  const isWhole = spread.on === spread.of;
+  const why = spread.why === undefined ? '' : ` ${spread.why}`;
+  const of = formatItems(spread.of, 'member');
+  if (!spread.isPart) return `${are} on ${isWhole ? 'all' : `${spread.on} of`} ${of}.${why}${rest}`;
+  const keepers = `the ${of} that ${spread.of === 1 ? 'is' : 'are'} to keep ${there === 1 ? 'it' : 'them'}`;
+  return `${are} on ${isWhole ? '' : `${spread.on} of `}${keepers}.${why}${rest}`;
 }
 
 function listed(names: readonly string[]): string {
