@@ -32,7 +32,11 @@ export const copiesReportSchema = z
         id: z.string(),
         name: z.string(),
         onDemand: z.boolean(),
-        counts: z.boolean().describe('Copies on it count. Those on a member that is away for long are made elsewhere.'),
+        counts: z
+          .boolean()
+          .describe(
+            'Copies on it count. Those on a member that is away for long are made elsewhere; one on demand must have told its room.',
+          ),
         roomBytes: countSchema.optional().describe('The room for copies that a member on demand tells.'),
         lacking: lackingCopiesSchema.optional(),
         paths: list(z.string()).optional().describe('Some of the files that it lacks; of the answering member only.'),

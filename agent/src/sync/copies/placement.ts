@@ -31,7 +31,7 @@ export class Placement {
     this.#peers = peers;
     this.#awayMsMax = awayMsMax;
     const { facts, wanted } = context;
-    for (const fact of [facts.second, facts.membersChanged]) fact.on(() => this.refresh());
+    for (const fact of [facts.second, facts.membersChanged, facts.sessionOpened]) fact.on(() => this.refresh());
     facts.onJournaled(() => this.#refreshRecords());
     wanted.placedBy((path) => this.isPlacedHere(path));
     this.refresh();

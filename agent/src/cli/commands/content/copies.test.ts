@@ -21,7 +21,8 @@ test('[CP6] lockstep copies lists the rules, the one for all other files last', 
 
 test('[CP6] it says who does not count, who makes copies, and who has no room', () => {
   const members: CopiesReport['members'] = [
-    { ...member, counts: false },
+    { ...member, counts: false, roomBytes: 1_000 },
+    { ...member, name: 'new', counts: false },
     { ...member, name: 'bee', lacking: { files: 1, bytes: 2_000, isFull: false, isUnavailable: false } },
     {
       ...member,
@@ -32,6 +33,7 @@ test('[CP6] it says who does not count, who makes copies, and who has no room', 
   ];
   expect(text({ members }).split('\n').slice(1)).toEqual([
     'ant does not count now: it was not heard for long, and its copies are made elsewhere where that is possible.',
+    'new does not count now: it has not told yet how much room it has.',
     'bee fetches 1 copy with 2 kB.',
     'cow has no room for 3 copies with 9 MB: raise its cache_size, or add a member.',
     '  d/x',

@@ -23,11 +23,14 @@ export function formatCopies({ rules, members }: CopiesReport): string {
     const on = copies === 'all' ? 'all members with the whole folder' : `at least ${formatItems(copies, 'member')}`;
     return `${pattern === '' ? (rules.length > 1 ? 'all other files' : 'all files') : printable(pattern)}: on ${on}`;
   });
-  for (const { name, counts, lacking, paths = [] } of members) {
-    if (!counts)
-      lines.push(
-        `${printable(name)} does not count now: it was not heard for long, and its copies are made elsewhere where that is possible.`,
-      );
+  for (const { name, counts, lacking, paths = [], onDemand, roomBytes = 0 } of members) {
+    if (!counts) {
+      const why =
+        onDemand && roomBytes === 0
+          ? 'it has not told yet how much room it has.'
+          : 'it was not heard for long, and its copies are made elsewhere where that is possible.';
+      lines.push(`${printable(name)} does not count now: ${why}`);
+    }
     if (lacking === undefined) continue;
     lines.push(`${printable(name)} ${lackingText(lacking)}.`, ...paths.map((path) => `  ${printable(path)}`));
     if (paths.length > 0 && lacking.files > paths.length) lines.push(`  and ${lacking.files - paths.length} more`);
