@@ -5,6 +5,7 @@ import type { Result } from '../result.ts';
 import { acknowledged } from './acknowledged.ts';
 import { largeFile, manyFiles, type Place, realTree, smallFiles } from './bulk.ts';
 import { compression } from './compression.ts';
+import { copiesThroughMount } from './copies.ts';
 import { largeEdits } from './edits.ts';
 import { fioPasses } from './fio.ts';
 import { fullLine } from './full-line.ts';
@@ -65,6 +66,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   compression: ({ root, repetitions }) => compression(root, repetitions),
   acknowledged: ({ root }) => acknowledged(root),
   fio: ({ root }) => fioPasses(root),
+  copies: ({ root, scratch }) => copiesThroughMount(root, scratch),
   'open-close': onThree(({ members, scratch }) => openClose(members, scratch)),
   idle: onThree(({ members }) => idle(members)),
   'web-servers': ({ root }) => webServers(root),
