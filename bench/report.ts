@@ -36,6 +36,7 @@ const titles: Readonly<Record<ProgramName, string>> = {
   rsync: 'rsync -a',
   lsyncd: 'lsyncd',
   syncthing: 'Syncthing',
+  gluster: 'GlusterFS',
 };
 
 const medianOf = (values: readonly number[] | undefined): number | undefined => values && median(values);
@@ -99,6 +100,7 @@ const colours: Readonly<Record<ProgramName, string>> = {
   rsync: '#c3863b',
   lsyncd: '#7d9b54',
   syncthing: '#8a6fb3',
+  gluster: '#b5536b',
 };
 
 /** A bar chart of the workloads that other programs also ran, each row scaled to its longest bar. */

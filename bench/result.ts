@@ -1,5 +1,5 @@
 /** The programs that a workload runs through, in the order of the table. */
-export const programs = ['lockstep', 'cp', 'rsync', 'lsyncd', 'syncthing'] as const;
+export const programs = ['lockstep', 'cp', 'rsync', 'lsyncd', 'syncthing', 'gluster'] as const;
 export type ProgramName = (typeof programs)[number];
 
 /** One number for each repetition, by the program that did the work. */

@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   if (results.length > 0) await writeFile(join(out, 'bench.svg'), drawChart(results, machine));
   if (points.length > 0) await writeFile(join(out, 'growth.svg'), drawGrowth(points));
   const { processors, memoryGiB, kernel, fileSystem, node } = machine;
-  const head = `${processors}, ${memoryGiB} GiB, ${fileSystem}, ${kernel}, Node ${node}; medians of ${repetitions}, of lsyncd and Syncthing one run`;
+  const head = `${processors}, ${memoryGiB} GiB, ${fileSystem}, ${kernel}, Node ${node}; medians of ${repetitions}, of lsyncd, Syncthing and GlusterFS one run`;
   const tables = [
     results.length > 0 ? formatTable(results) : '',
     formatCosts(results),

@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { run } from './programs.ts';
 import { lockstepProgram, repositoryRoot } from './repository.ts';
 
 /** The reason why nothing can be mounted here; undefined if it can. */
@@ -42,4 +44,33 @@ export async function unmount(mounting: ChildProcess): Promise<number | null> {
   mounting.kill('SIGTERM');
   const [code] = await once(mounting, 'close');
   return code;
+}
+
+/** A member's folder, mounted by a process of its own until `close`. */
+export class Mount {
+  /** The directory at which the folder is mounted. */
+  readonly point: string;
+  readonly #program: ChildProcess;
+
+  private constructor(point: string, program: ChildProcess) {
+    this.point = point;
+    this.#program = program;
+  }
+
+  /** Mounts the folder of a member at `point`, which is made. Resolves when it is mounted. */
+  static async open(member: { readonly folder: string }, point: string): Promise<Mount> {
+    await mkdir(point);
+    return new Mount(point, await mountAt(point, member));
+  }
+
+  /** Absolute path of an entry in the mount. */
+  path(...names: readonly string[]): string {
+    return join(this.point, ...names);
+  }
+
+  /** Ends it as a person does, and removes a mount that is left. */
+  async close(): Promise<void> {
+    await unmount(this.#program);
+    await run('fusermount3', ['-uz', this.point]).catch(() => undefined);
+  }
 }

@@ -1,4 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
@@ -7,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import type { Member } from '../../testkit/member.ts';
-import { mountAt, unmount } from '../../testkit/mount.ts';
+import { Mount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -16,23 +15,19 @@ const mebibyte = 1_048_576;
 const cluster = useCluster(['ant', 'bee']);
 let cow: Member;
 let root: string;
-let point: string;
-let mounted: ChildProcess;
+let mount: Mount;
 
 const ant = (): Member => cluster().member('ant');
-const at = (path: string): string => join(point, path);
+const at = (path: string): string => mount.path(path);
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'lockstep-mounts-'));
-  point = join(root, 'point');
-  mkdirSync(point);
   const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
   cow = await cluster().add('cow', { start: { env } });
-  mounted = await mountAt(point, cow);
+  mount = await Mount.open(cow, join(root, 'point'));
 });
 afterAll(async () => {
-  await unmount(mounted);
-  await shell(root, `fusermount3 -uz ${point} 2>/dev/null || true`);
+  await mount.close();
   rmSync(root, { recursive: true, force: true });
 });
 
@@ -63,7 +58,7 @@ test('[OD12] a program changes, renames and removes files that are not on this d
   await level();
   await eventually(() => expect(readdirSync(at('work'))).toHaveLength(5));
   await shell(
-    point,
+    mount.point,
     'echo more >> work/edit && echo new > work/replace && chmod 600 work/mode && mv work/move work/moved',
   );
   await rm(at('work/gone'));
@@ -83,7 +78,7 @@ test('[OD2] a large file can be read from its middle, and by a program that has 
   await writeFile(ant().path('film'), film);
   await cluster().settled([ant(), cluster().member('bee')]);
   await level();
-  await eventually(() => expect(readdirSync(point)).toContain('film'));
+  await eventually(() => expect(readdirSync(mount.point)).toContain('film'));
   const file = await open(at('film'));
   try {
     const part = Buffer.alloc(70_000);
@@ -110,7 +105,7 @@ test('[OD12] a repository is cloned and checked out in a cache that is smaller',
   }
   await git(join(root, 'origin'), 'add', '.');
   await git(join(root, 'origin'), 'commit', '-qm', 'all');
-  await git(point, 'clone', '-q', join(root, 'origin'), 'clone');
+  await git(mount.point, 'clone', '-q', join(root, 'origin'), 'clone');
   expect(await git(at('clone'), 'status', '--porcelain')).toBe('');
   await cluster().settled([ant(), cluster().member('bee')]);
   await level();
@@ -153,7 +148,7 @@ test('[OD7] [OD12] a directory that is renamed has its files at once, also if th
   await level();
   await eventually(() => expect(readdirSync(at('z'))).toHaveLength(20));
   await shell(
-    point,
+    mount.point,
     'mv x x2 && test "$(ls x2 | wc -l)" = 20 && cp -r x2 x3 && rm -r x2 && mv z z2 && mkdir z && touch z/new',
   );
   expect(readdirSync(at('x3'))).toHaveLength(20);

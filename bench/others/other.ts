@@ -6,7 +6,7 @@ import { flush, ownEntries, treeHash } from '../tree.ts';
 
 /** Another program that keeps folders the same while it runs, with three folders. */
 export interface Other {
-  readonly name: 'lsyncd' | 'syncthing';
+  readonly name: 'lsyncd' | 'syncthing' | 'gluster';
   /** The folder that is changed. */
   readonly source: string;
   /** The folders that follow it. */

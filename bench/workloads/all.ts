@@ -5,11 +5,14 @@ import type { Result } from '../result.ts';
 import { acknowledged } from './acknowledged.ts';
 import { largeFile, manyFiles, type Place, realTree, smallFiles } from './bulk.ts';
 import { compression } from './compression.ts';
+import { copiesThroughMount } from './copies.ts';
 import { largeEdits } from './edits.ts';
 import { fioPasses } from './fio.ts';
+import { firstOpens } from './first-opens.ts';
 import { fullLine } from './full-line.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
+import { mountShare } from './mount-share.ts';
 import { newcomer } from './newcomer.ts';
 import { openClose } from './open-close.ts';
 import { page } from './page.ts';
@@ -65,7 +68,10 @@ export const workloads: Readonly<Record<string, Workload>> = {
   compression: ({ root, repetitions }) => compression(root, repetitions),
   acknowledged: ({ root }) => acknowledged(root),
   fio: ({ root }) => fioPasses(root),
+  copies: ({ root, scratch }) => copiesThroughMount(root, scratch),
   'open-close': onThree(({ members, scratch }) => openClose(members, scratch)),
+  'first-opens': ({ root, scratch }) => firstOpens(root, scratch),
+  mount: onThree(({ members, scratch }) => mountShare(members, scratch)),
   idle: onThree(({ members }) => idle(members)),
   'web-servers': ({ root }) => webServers(root),
   page: ({ scratch }) => page(scratch),

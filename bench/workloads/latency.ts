@@ -49,6 +49,6 @@ export async function latency({ members: [ant, bee, cat], others, scratch }: Pla
     ...Object.fromEntries([...times].map(([program, values]) => [program, [percentile(values, share)]])),
     target: { atMost: share === 0.5 ? 7 : 20 },
     goal: { atMost: share === 0.5 ? 5 : 15 },
-    note: `${files} files, ${spacingMs} ms apart; ${filesOfOthers} for lsyncd and Syncthing`,
+    note: `${files} files, ${spacingMs} ms apart; ${filesOfOthers} for lsyncd, Syncthing and GlusterFS`,
   }));
 }
