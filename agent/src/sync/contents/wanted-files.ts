@@ -11,7 +11,7 @@ export class WantedFiles {
   readonly #demanded = new Map<string, number>();
   /** Files that are fetched although no reader asked for them. */
   readonly #prefetched = new Set<string>();
-  /** Readers that wait for the fetch of a file now. Nothing is prefetched meanwhile. */
+  /** Readers that wait for a file now, except for a small one that was being prefetched. Nothing is prefetched meanwhile. */
   waitingReaders = 0;
   /** Files that this member is about to drop: other members must not count on them. */
   readonly dropping = new Set<string>();

@@ -1,4 +1,4 @@
-import type { Operation } from '@lockstep/shared';
+import { blockBytes, type Operation } from '@lockstep/shared';
 import { LRUCache } from 'lru-cache';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
@@ -139,7 +139,7 @@ export class OnDemandFiles {
 
   /** As `fetch`, for a file that is to be here, and that no reader waits for. */
   bring(path: string): Promise<FetchedFile> {
-    return this.#shared(path, () => this.#fetch(path));
+    return this.#shared(path, () => this.#takeOrFetch(path));
   }
 
   /** Brings a remote file to this disk that no reader asked for, if there is free room for it. */
@@ -164,9 +164,14 @@ export class OnDemandFiles {
     const failed = this.#lastFailure(path);
     if (failed !== undefined) return failed;
     this.#misses++;
+    // All of a small file that is being prefetched was requested already. What is prefetched meanwhile comes after it.
+    if (this.#sizeOf(path) <= blockBytes && (await this.#takePrefetch(path))) {
+      this.read.publish({ path, found: 'elsewhere' });
+      return { isHere: true };
+    }
     wanted.waitingReaders++;
     try {
-      const fetched = await this.#fetch(path);
+      const fetched = await this.#takeOrFetch(path);
       if (fetched.isHere) this.read.publish({ path, found: 'elsewhere' });
       return fetched;
     } finally {
@@ -175,18 +180,30 @@ export class OnDemandFiles {
     }
   }
 
+  async #takeOrFetch(path: string): Promise<FetchedFile> {
+    return (await this.#takePrefetch(path)) ? { isHere: true } : this.#fetch(path);
+  }
+
+  #sizeOf(path: string): number {
+    return this.arrival.head(path)?.size ?? 0;
+  }
+
+  /** Waits for the prefetch of the file, if one is under way. Resolves with whether the file is here then. */
+  async #takePrefetch(path: string): Promise<boolean> {
+    const size = this.#sizeOf(path);
+    const taken = this.#prefetches.take(path);
+    // Its next block is not held back any more.
+    this.#transfers.exchange.pump();
+    if (!(await taken)) return false;
+    this.#fetchedBytes += size;
+    return true;
+  }
+
   async #fetch(path: string): Promise<FetchedFile> {
     const { clock, wanted } = this.#context;
     const failed = this.#lastFailure(path);
     if (failed !== undefined) return failed;
-    const size = this.arrival.head(path)?.size ?? 0;
-    const taken = this.#prefetches.take(path);
-    // The next block of that one is not held back any more.
-    this.#transfers.exchange.pump();
-    if (await taken) {
-      this.#fetchedBytes += size;
-      return { isHere: true };
-    }
+    const size = this.#sizeOf(path);
     const reserved = await this.#cache.reserve(path, size);
     if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
     // The row stays remote until the file is here: for its users the file is there all the time.
