@@ -51,6 +51,16 @@ describe('[CF9] a content that is served', () => {
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
       'x-content-type-options': 'nosniff',
     });
+    // A browser goes on with a download that broke off.
+    const rest = await app.inject({
+      url: '/api/v1/content/short%20%231.html?download=true',
+      headers: { range: 'bytes=8-', 'if-range': String(headers.etag) },
+    });
+    expect([rest.statusCode, rest.body, rest.headers['content-range']]).toEqual([
+      206,
+      'alert(1)</script>',
+      'bytes 8-24/25',
+    ]);
   });
 
   test.each(['.lockstep/cluster.key', 'a/.lockstep/keys', '..%2Fsecret', 'a/..%2fb', '/etc/passwd'])(

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import {
   conflictsPageSchema,
   conflictsQuerySchema,
@@ -14,17 +13,12 @@ import { z } from 'zod';
 import { answers } from '../answers.ts';
 import { contentsMax } from '../limits.ts';
 import { readConflicts, resolveConflicts } from '../queries/folder/conflicts.ts';
-import { openContent, readContent } from '../queries/folder/content.ts';
+import { findVersion, readContent } from '../queries/folder/content.ts';
 import { readSettled, undoConflict } from '../queries/folder/settled-conflicts.ts';
+import { sendVersion } from '../send-version.ts';
 import type { ServedMember } from '../served-member.ts';
-import { unknownType } from '../shown-type.ts';
+import { inertPolicy, unknownType } from '../shown-type.ts';
 import { checkedPath } from './state.ts';
-
-/**
- * The policy for a file of the folder that is opened on its own: no script, no style, no request. Only the dashboard's own pages can show
- * it.
- */
-export const inertPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The conflicts, and the contents to choose between. */
 export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
@@ -93,7 +87,7 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
         tags: ['state'],
         summary: 'The bytes of a file on this member’s disk',
         description:
-          'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB, unless `download` is true.',
+          'The path is relative to the folder, each of its names percent-encoded. At most 2 MiB, of pictures 20 MiB, unless `download` is true: then Range, If-Range and If-None-Match are heeded.',
         params: z.object({ '*': z.string() }),
         querystring: contentQuerySchema,
         response: answers(z.any().describe('The bytes: a picture, UTF-8 text, or another file to be saved.')),
@@ -102,20 +96,10 @@ export const conflictRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = a
     async (request, reply) => {
       const path = checkedPath(request.params['*']);
       const { version, download = false } = request.query;
-      reply.header('content-security-policy', inertPolicy);
-      if (download) {
-        const { size, chunks } = await openContent(engine, path, version);
-        return (
-          reply
-            // A browser takes the name of the file from the address.
-            .header('content-disposition', 'attachment')
-            .header('content-length', size)
-            .type(unknownType)
-            .send(Readable.from(chunks, { objectMode: false }))
-        );
-      }
+      if (download) return sendVersion(engine, findVersion(engine, path, version), request, reply);
       const { bytes, type } = await readContent(engine, path, version);
       return reply
+        .header('content-security-policy', inertPolicy)
         .header('content-disposition', type === unknownType ? 'attachment' : 'inline')
         .type(type)
         .send(bytes);

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { dotKey, entryType, LockstepError } from '@lockstep/shared';
+import { entryType, LockstepError } from '@lockstep/shared';
 import {
   apiPrefix,
   deleteQuerySchema,
@@ -20,17 +20,14 @@ import { putFile } from '../../sync/access/put-file.ts';
 import { removeEntry } from '../../sync/access/remove-entry.ts';
 import { answers } from '../answers.ts';
 import { arriving, exactly, wrongLength } from '../arrival.ts';
-import { isKnown, rangeOf, writeCondition } from '../conditions.ts';
+import { writeCondition } from '../conditions.ts';
 import { writtenRange } from '../content-range.ts';
-import { HttpError } from '../errors.ts';
 import { etagOf } from '../etag.ts';
 import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
 import { mergeConflict } from '../queries/folder/conflicts.ts';
-import { openVersion } from '../queries/folder/content.ts';
 import { accepted, entryAt, readDirectory, written } from '../queries/folder/files.ts';
+import { sendVersion } from '../send-version.ts';
 import type { ServedMember } from '../served-member.ts';
-import { unknownType } from '../shown-type.ts';
-import { inertPolicy } from './conflicts.ts';
 import { checkedPath } from './state.ts';
 
 const params = z.object({ '*': z.string() });
@@ -47,37 +44,18 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   for (const method of ['MKCOL', 'MOVE']) app.addHttpMethod(method, { hasBody: true });
 
-  const read = async (path: string, query: FilesQuery, { raw, method }: FastifyRequest, reply: FastifyReply) => {
+  const read = async (path: string, query: FilesQuery, request: FastifyRequest, reply: FastifyReply) => {
     if (path === '') return readDirectory(engine, undefined, query);
     const entry = entryAt(engine, checkedPath(path));
-    const version = dotKey(entry);
-    const { headers } = raw;
     // Without an entity tag: a directory's version does not say what is in it.
     if (entryType(entry) === 'directory') return readDirectory(engine, entry, query);
-    reply.header('etag', etagOf(version)).header('cache-control', 'no-cache');
-    if (isKnown(headers, version)) return reply.code(304).send();
     if (entry.content === undefined) {
       throw new LockstepError(
         'content-unavailable',
         `${path} is a symbolic link to ${entry.target}: it is not followed.`,
       );
     }
-    const size = entry.size ?? 0;
-    const range = rangeOf(headers, version, size);
-    reply
-      .header('accept-ranges', 'bytes')
-      .header('content-security-policy', inertPolicy)
-      .header('content-disposition', 'attachment');
-    if (range === 'invalid') {
-      reply.header('content-range', `bytes */${size}`);
-      throw new HttpError(416, 'range-invalid', `${path} has ${size} bytes.`);
-    }
-    const { start, end } = range ?? { start: 0, end: size };
-    if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
-    reply.header('content-length', end - start).type(unknownType);
-    if (method === 'HEAD') return reply.send();
-    const { chunks } = await openVersion(engine, entry, { start, end });
-    return reply.send(Readable.from(chunks, { objectMode: false }));
+    return sendVersion(engine, entry, request, reply);
   };
   const reading = {
     config: { atOnce: contentsMax },

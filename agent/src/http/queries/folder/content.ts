@@ -18,7 +18,7 @@ export interface ShownContent {
  * it. Read through the folder's port, which follows no link and returns only bytes that match the content id. Throws `content-unavailable`.
  */
 export async function readContent(engine: Engine, path: string, version?: string): Promise<ShownContent> {
-  const { size, chunks } = await openContent(engine, path, version);
+  const { size, chunks } = await openVersion(engine, findVersion(engine, path, version));
   const bytesMax = shownBytesMax(path);
   if (size > bytesMax) {
     throw unavailable(`${path} has ${size} bytes, more than the ${bytesMax} that can be shown: download it.`);
@@ -36,16 +36,17 @@ export interface OpenedContent {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** As `readContent`, for a file of any size. The first block has been read when it resolves, so that most errors come before the bytes. */
-export async function openContent(engine: Engine, path: string, version?: string): Promise<OpenedContent> {
+/** The operation of the file at `path`, or of that version of it. Throws `content-unavailable` if there is none. */
+export function findVersion(engine: Engine, path: string, version?: string): Operation {
   const operation = operationAt(engine, path, version);
-  if (operation?.content === undefined) {
-    throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
-  }
-  return openVersion(engine, operation);
+  if (operation?.content !== undefined) return operation;
+  throw unavailable(`This member has no such version of a file at ${path}: reload the list.`);
 }
 
-/** As `openContent`, for the file of an operation, or the bytes of it from `start` to `end`. `size` is that of the whole file. */
+/**
+ * The bytes of the file of an operation, or those from `start` to `end`. `size` is that of the whole file. The first block has been read when it
+ * resolves, so that most errors come before the bytes.
+ */
 export async function openVersion(
   engine: Engine,
   operation: Operation,

@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream';
+import { dotKey, type Operation } from '@lockstep/shared';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Engine } from '../sync/engine.ts';
+import { isKnown, rangeOf } from './conditions.ts';
+import { HttpError } from './errors.ts';
+import { etagOf } from './etag.ts';
+import { openVersion } from './queries/folder/content.ts';
+import { inertPolicy, unknownType } from './shown-type.ts';
+
+/**
+ * Answers with the bytes of a version of a file, or the part of them that `Range` asks for, to be saved: a browser runs nothing of it. 304 if
+ * the client has that version. Throws 416 for a range that begins after the end, and what `openVersion` throws.
+ */
+export async function sendVersion(
+  engine: Engine,
+  operation: Operation,
+  { raw: { headers }, method }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const version = dotKey(operation);
+  reply.header('etag', etagOf(version)).header('cache-control', 'no-cache');
+  if (isKnown(headers, version)) return reply.code(304).send();
+  const { path, size = 0 } = operation;
+  const range = rangeOf(headers, version, size);
+  // A browser takes the name of the file from the address.
+  reply
+    .header('accept-ranges', 'bytes')
+    .header('content-security-policy', inertPolicy)
+    .header('content-disposition', 'attachment');
+  if (range === 'invalid') {
+    reply.header('content-range', `bytes */${size}`);
+    throw new HttpError(416, 'range-invalid', `${path} has ${size} bytes.`);
+  }
+  const { start, end } = range ?? { start: 0, end: size };
+  if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);
+  reply.header('content-length', end - start).type(unknownType);
+  if (method === 'HEAD') return reply.send();
+  const { chunks } = await openVersion(engine, operation, { start, end });
+  return reply.send(Readable.from(chunks, { objectMode: false }));
+}
