@@ -1,4 +1,4 @@
-import type { ContentId, Operation } from '@lockstep/shared';
+import type { ContentId } from '@lockstep/shared';
 import { formatItems } from '@lockstep/shared/present';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
@@ -69,9 +69,9 @@ export class CopyCount {
     const files = paths.flatMap((path) => this.#file(path) ?? []);
     const keepers = await this.#search.searchKeepers(files);
     const short: (Blocking & { readonly path: string })[] = [];
-    for (const { path } of files) {
+    for (const { path, content } of files) {
       const others = (keepers.get(path) ?? []).filter((id) => this.#peers.isOnDemand(id)).length;
-      const isHere = this.#isHere(path);
+      const isHere = this.#isHere(path, content);
       const count = this.#copies.full + others + (isHere ? 1 : 0);
       const wanted = this.#copies.wantedOf(path);
       if (count < wanted) short.push({ path, reason: shortReason(count, wanted, isHere) });
@@ -81,19 +81,15 @@ export class CopyCount {
   }
 
   #file(path: string): File | undefined {
-    const head = this.#head(path);
+    const [head] = this.#context.journal.heads(path);
     if (head?.content === undefined || (head.size ?? 0) === 0) return undefined;
     return this.#copies.wantedOf(path) > this.#copies.full ? { path, content: head.content } : undefined;
   }
 
-  #head(path: string): Operation | undefined {
-    return this.#context.journal.heads(path)[0];
-  }
-
-  #isHere(path: string): boolean {
+  #isHere(path: string, content: ContentId): boolean {
     const { self, journal } = this.#context;
     const row = journal.disk(path);
-    const isShown = row?.fingerprint !== undefined && row.content === this.#head(path)?.content;
+    const isShown = row?.fingerprint !== undefined && row.content === content;
     return self.onDemand === true && isShown && row.unsynced !== true;
   }
 }

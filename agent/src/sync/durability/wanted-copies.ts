@@ -9,6 +9,8 @@ import type { WaitQuery } from './wait.ts';
 
 /** The members on demand are asked for what is missing there at most so often. */
 const askIntervalMs = 250;
+/** So long they are asked before the wait looks around again. */
+const askMsMax = 500;
 
 interface Parts {
   readonly context: Context;
@@ -50,7 +52,9 @@ export class WantedCopies {
       const wantedOf = (path: string): number => this.#wantedOf(path);
       this.#count = new CopyCount(this.#parts, this.#query.path ?? '', { full, wantedOf });
     }
-    this.blocking = await this.#count.ask();
+    const untilMs = clock.monotonicMs() + askMsMax;
+    do this.blocking = await this.#count.ask();
+    while (this.blocking.length === 0 && !this.#count.isDone && clock.monotonicMs() < untilMs);
     if (this.blocking.length > 0) this.#againAtMs = clock.monotonicMs() + askIntervalMs;
     return this.#count.isDone;
   }
