@@ -28,7 +28,7 @@ const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
 const retry = { minMs: 1_000, maxMs: 60_000 };
 /** Others may need a moment to fetch what was written here. */
-const attemptsUntilToldMin = 4;
+const overUntilToldMs = 10_000;
 
 /** Room that was reserved for a file that is to come. */
 export interface Reserved {
@@ -58,6 +58,7 @@ export class Cache {
   /** While others do not have what is beyond the room, they are asked less and less often. */
   #attempts = 0;
   #againAtMs = 0;
+  #overSinceMs: number | undefined;
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
   #copiesOf: (path: string) => Copies = () => 'all';
@@ -116,12 +117,14 @@ export class Cache {
     if (diskBytes > 0) this.#diskBytes = diskBytes;
     const nowMs = this.#context.clock.monotonicMs();
     if (this.usedBytes <= this.bytesMax) {
-      this.#attempts = 0;
+      this.#overSinceMs = undefined;
       this.#context.problems.clear('cache-full');
+      return;
     }
-    if (this.usedBytes <= this.bytesMax || nowMs < this.#againAtMs) return;
+    this.#overSinceMs ??= nowMs;
+    if (nowMs - this.#overSinceMs >= overUntilToldMs) this.#tellOverfull();
+    if (nowMs < this.#againAtMs) return;
     this.#attempts++;
-    if (this.#attempts >= attemptsUntilToldMin) this.#tellOverfull();
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
     const done = this.#makeRoom(0).then((outcome) => {
       if (outcome === 'room') this.#attempts = 0;
