@@ -263,6 +263,8 @@ export function checkCopies(world: World): Problem {
       const { path, content, size } = head;
       const { wanted, full, onDemand } = engine.copies.placement.of(head);
       if (content === undefined || size === 0 || wanted === 'all' || lost.has(path)) continue;
+      // Such a member has a problem: nothing can be moved to another disk in one step.
+      if (remaining.some((machine) => onDemand.includes(machine.id) && isOnOtherDisk(machine, path))) continue;
       const count = there.filter((values) => values.has(content)).length;
       if (count < Math.min(wanted, full.length + onDemand.length)) {
         return `${name} wants ${wanted} copies of ${path}, and ${count} of ${remaining.length} machines have it`;
@@ -270,6 +272,12 @@ export function checkCopies(world: World): Problem {
     }
   }
   return undefined;
+}
+
+/** True for a path on a disk that is mounted inside the folder. */
+function isOnOtherDisk({ volume }: Machine, path: string): boolean {
+  if (volume.devices.length === 0) return false;
+  return [...volume.disk.entries()].some(([root, inode]) => volume.devices.includes(inode) && isBelow(path, root));
 }
 
 /** Replay: the log alone gives the same heads. */
