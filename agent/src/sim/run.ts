@@ -1,15 +1,8 @@
 import { CrashedError } from './base/life.ts';
 import { Random } from './base/random.ts';
 import type { Violation } from './base/violation.ts';
-import {
-  checkConverged,
-  checkCopies,
-  checkGone,
-  checkHeld,
-  checkKept,
-  checkReplay,
-  checkWhole,
-} from './world/check.ts';
+import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './world/check.ts';
+import { checkCopies } from './world/check-copies.ts';
 import { Faults } from './world/faults.ts';
 import type { Machine } from './world/machine.ts';
 import { drawScenario } from './world/scenario.ts';
