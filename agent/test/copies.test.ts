@@ -156,6 +156,8 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   expect(await cow.wait({ for: 2, path: 'film', timeoutMs: 30_000 })).toMatchObject({ done: true, holding: 2 });
   await cow.kill();
   await writeFile(ant.path('more'), randomBytes(200 * kibibyte));
+  const three = await ant.wait({ for: 3, timeoutMs: 300 });
+  expect(three.blocking).toContainEqual(expect.objectContaining({ path: 'more', memberName: 'cow' }));
   const less = await lockstep(['wait', ant.folder, '--timeout', '1']);
   expect(less.code).not.toBe(0);
   expect(less.out).toMatch(/2 members of 3 know of all of it, and each file must have its copies/);

@@ -9,7 +9,7 @@ import { Keepers } from './keepers.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
 import { goalOf } from './wait-goal.ts';
-import { WantedCopies } from './wanted-copies.ts';
+import { type RuledCopies, WantedCopies } from './wanted-copies.ts';
 import type { WriteBack } from './write-back.ts';
 
 /** Interval of the counts. */
@@ -43,8 +43,7 @@ export async function waitForDurability(
     readonly context: Context;
     readonly peers: Peers;
     readonly search: ContentSearch;
-    /** On how many members the contents of files are kept, by the rules: the largest number, and that of a path. */
-    readonly copies: { readonly mostWanted: number; wantedOf(path: string): number | 'all' };
+    readonly copies: RuledCopies;
     readonly localChanges: FolderScan;
     readonly writeBack: WriteBack;
     readonly confirmer: Confirmer;
@@ -84,7 +83,7 @@ export async function waitForDurability(
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals();
-    const copies = new WantedCopies(parts, query, keepers, wanted);
+    let copies = new WantedCopies(parts, query, keepers, wanted);
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
@@ -95,12 +94,14 @@ export async function waitForDurability(
         // Numbers in the goal are gone, and their entries have others now: the vector of all known operations covers these.
         seals = context.journal.seals();
         holders = new ReplicaCount(context, goalOf(context, undefined));
+        copies = new WantedCopies(parts, query, keepers, wanted);
       }
       const holding = isOfCopies ? keepers.countLevel(holders) : keepers.count(holders, query.path);
       const areEnough = holding >= wanted && (!isForAll || keepers.areLevel(holders));
       if (second.isDone && (await copies.suffice(holders, areEnough))) return outcome(Math.max(holding, wanted));
       if (giveUp()) {
-        const blocking = [...whatBlocks(parts, isForAll ? others : keepers.others, holders), ...copies.blocking];
+        const asked = isForAll || wanted > keepers.full ? others : keepers.others;
+        const blocking = [...whatBlocks(parts, asked, holders), ...copies.blocking];
         const read = second.isDone ? [] : [second.blocking(context.self)];
         return outcome(holding, [...read, ...blocking].slice(0, listedMax));
       }

@@ -12,12 +12,17 @@ const askIntervalMs = 250;
 /** So long they are asked before the wait looks around again. */
 const askMsMax = 500;
 
+/** On how many members the contents of files are kept, by the rules: the largest number, and that of a path. */
+export interface RuledCopies {
+  readonly mostWanted: number;
+  wantedOf(path: string): number | 'all';
+}
+
 interface Parts {
   readonly context: Context;
   readonly peers: Peers;
   readonly search: ContentSearch;
-  /** On how many members the contents of files are kept, by the rules: the largest number, and that of a path. */
-  readonly copies: { readonly mostWanted: number; wantedOf(path: string): number | 'all' };
+  readonly copies: RuledCopies;
 }
 
 /** The copies on members on demand that a wait needs beside the members that are counted by what they acknowledge. */
