@@ -3,39 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { remotePageSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
-import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
-import { lockstep, type Member } from '../../testkit/member.ts';
+import { lockstep } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { addOnDemand, level, namesIn, put, read } from './support/on-demand.ts';
 
 const mebibyte = 1_048_576;
-
-/** Adds a member that fetches contents on demand, and only those that are read. */
-function addOnDemand(cluster: Cluster, name: string, cache = '100 MiB'): Promise<Member> {
-  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: cache, LOCKSTEP_PREFETCH: 'false' };
-  return cluster.add(name, { start: { env } });
-}
-
-/** The names in the folder of a member. */
-const namesIn = (member: Member): readonly string[] =>
-  readdirSync(member.folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => !name.startsWith('.lockstep'))
-    .sort();
-
-async function read(member: Member, path: string): Promise<string> {
-  const answer = await member.fetch(`api/v1/files/${path}`);
-  expect(answer.status).toBe(200);
-  return answer.text();
-}
-
-/** Waits until a member knows and shows all that another one has made. */
-async function level(member: Member, other: Member): Promise<void> {
-  await eventually(async () => {
-    const [mine, theirs] = [await member.status(), await other.status()];
-    expect(mine.digest).toBe(theirs.digest);
-    expect(mine.pending).toBe(0);
-  });
-}
 
 test('[OD1] [OD2] a member on demand knows all names, and has the files that were read', async () => {
   const cluster = await startCluster(['ant', 'bee']);
@@ -113,50 +86,6 @@ test('[OD4] what is written on a member on demand reaches the others, and what i
   await eventually(() => expect(readFileSync(ant.path('notes.txt'), 'utf8')).toBe('two\n'));
   expect(namesIn(ant)).toEqual(['new.txt', 'notes.txt']);
 });
-
-test('[OD5] [OD6] the cache is never larger than its room, and what is dropped can be read again', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const contents = new Map<string, Buffer>();
-  for (let index = 0; index < 12; index++) {
-    const bytes = randomBytes(mebibyte);
-    contents.set(`file-${index}`, bytes);
-    await writeFile(ant.path(`file-${index}`), bytes);
-  }
-  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
-  await level(cow, ant);
-  for (const [path, bytes] of [...contents, ...contents]) {
-    const answer = await cow.fetch(`api/v1/files/${path}`);
-    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
-    expect(namesIn(cow).length).toBeLessThanOrEqual(4);
-  }
-  await level(cow, ant);
-  // Nothing was taken for a delete.
-  expect(namesIn(ant)).toHaveLength(12);
-});
-
-test('[OD5] many reads at once do not exceed the room', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const names = Array.from({ length: 120 }, (_, index) => `file-${index}`);
-  for (const name of names) await writeFile(ant.path(name), randomBytes(100_000));
-  const cow = await addOnDemand(cluster, 'cow', '1 MiB');
-  await level(cow, ant);
-  let most = 0;
-  const waiting = [...names];
-  await Promise.all(
-    Array.from({ length: 30 }, async () => {
-      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-        await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer();
-        most = Math.max(most, (await cow.status()).cache?.usedBytes ?? 0);
-      }
-    }),
-  );
-  expect(most).toBeLessThanOrEqual(mebibyte);
-});
-
-const put = (member: Member, path: string, body: string, headers: Record<string, string> = {}) =>
-  member.fetch(`api/v1/files/${path}`, { method: 'PUT', body, headers });
 
 test('[OD7] a file that is not on this disk is replaced, renamed and deleted as any other, and not fetched for it', async () => {
   const cluster = await startCluster(['ant']);
@@ -291,24 +220,6 @@ test('[OD13] what is pinned comes here and stays, also what is made later', asyn
   expect([again.code, again.err]).toEqual([2, expect.stringContaining('keep is not pinned. Nothing is.')]);
 });
 
-test('[OD5] a cache that is full of what must stay refuses with a sentence', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  for (const name of ['a', 'b']) await writeFile(ant.path(name), randomBytes(mebibyte));
-  await writeFile(ant.path('huge'), randomBytes(4 * mebibyte));
-  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
-  await level(cow, ant);
-  for (const name of ['a', 'b']) expect((await lockstep(['pin', cow.path(name)])).code).toBe(0);
-  await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
-  const answer = await cow.fetch('api/v1/files/huge');
-  expect(answer.status).toBe(507);
-  expect(await answer.text()).toContain('huge has 4194304 bytes, and the whole cache has room for 2097152');
-  const refused = await put(cow, 'new', 'x'.repeat(1_000));
-  expect(refused.status).toBe(507);
-  expect(await refused.text()).toContain('Raise cache_size, unpin something, or ask for fewer copies.');
-  expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
-});
-
 test('[OD2] a content that no member has any more is an error that names who had it', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
@@ -345,37 +256,6 @@ test('[OD22] the member on demand that had a file, and is down, is named', async
   const why = await lockstep(['why', cow.path('only')]);
   expect(why.out).toContain('no member that is up has it: dog had it when last connected');
   expect((await cow.fetch('api/v1/files/only')).status).toBe(409);
-});
-
-test('[OD5] an upload of unknown size is counted too', async () => {
-  const cluster = await startCluster(['ant']);
-  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
-  await cluster.member('ant').kill();
-  const body = new ReadableStream({
-    start(controller) {
-      for (let index = 0; index < 4; index++) controller.enqueue(randomBytes(mebibyte));
-      controller.close();
-    },
-  });
-  const answer = await cow.fetch('api/v1/files/large', { method: 'PUT', body, duplex: 'half' } as RequestInit);
-  expect(answer.status).toBe(507);
-  expect(await answer.text()).toContain('raise cache_size');
-  expect(namesIn(cow)).toEqual([]);
-});
-
-test('[OD5] readers of different files in a small cache wait for each other', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  for (const name of names) await writeFile(ant.path(name), randomBytes(3 * mebibyte));
-  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
-  await level(cow, ant);
-  const answers = await Promise.all(
-    names.map(async (name) => Buffer.from(await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer())),
-  );
-  for (const [index, bytes] of answers.entries()) {
-    expect(bytes.equals(readFileSync(ant.path(names[index] ?? '')))).toBe(true);
-  }
 });
 
 test('[OD14] [OD16] a reader asks the member on demand that told that it has the file, and no other one', async () => {

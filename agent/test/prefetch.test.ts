@@ -7,6 +7,7 @@ import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { level } from './support/on-demand.ts';
 
 const mebibyte = 1_048_576;
 
@@ -15,17 +16,8 @@ async function addOnDemand(cluster: Cluster, other: Member, env: Record<string, 
   const cow = await cluster.add('cow', {
     start: { env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '100 MiB', ...env } },
   });
-  await known(cow, other);
+  await level(cow, other);
   return cow;
-}
-
-/** Waits until a member knows and shows all that another one has made. */
-async function known(member: Member, other: Member): Promise<void> {
-  await eventually(async () => {
-    const [mine, theirs] = [await member.status(), await other.status()];
-    expect(mine.digest).toBe(theirs.digest);
-    expect(mine.pending).toBe(0);
-  });
 }
 
 /** Changes a setting as the page does. */
@@ -119,7 +111,7 @@ test('[OD17] what is prefetched waits while a reader waits, and one who asks for
   const cow = await cluster.add('cow', { up: false });
   cluster.shapes('cow', { bytesPerSecond: 1_000_000 });
   await cow.start({ env: { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '200 MiB' } });
-  await known(cow, ant);
+  await level(cow, ant);
   await read(cow, 'album/000');
   await eventually(async () => expect((await cacheOf(cow)).prefetchedFiles).toBeGreaterThan(0));
   const before = (await cacheOf(cow)).prefetchedFiles;
@@ -164,7 +156,7 @@ test('[OD18] after a restart the cache knows what was used', async () => {
     await read(cow, `${directory}/000`);
   }
   await cow.restart();
-  await known(cow, ant);
+  await level(cow, ant);
   await read(cow, 'b/000');
   // Of files of which no use is known, the first one is dropped first.
   await eventually(() => expect(filesIn(cow, 'b')).toEqual(['000']));
@@ -197,7 +189,7 @@ test('[OD17] [OD18] of a large file that comes back, little arrives while a read
   const cow = await cluster.add('cow', { up: false });
   cluster.shapes('cow', { bytesPerSecond: 10_000_000 });
   await cow.start({ env: { LOCKSTEP_CONTENT: 'on-demand' } });
-  await known(cow, ant);
+  await level(cow, ant);
   await read(cow, 'film/000');
   await eventually(() => expect(filesIn(cow, 'film')).toEqual(['000']));
   await change(cow, 'cache_size', '1 MiB');
@@ -242,7 +234,7 @@ test('[OD19] an empty folder at the start is a lost cache: nothing is deleted, a
   expect((await cow.get('/events?after=0&limit=1000')) as object).toMatchObject({
     events: expect.arrayContaining([expect.objectContaining({ kind: 'cache-lost', data: { files: 3 } })]),
   });
-  await known(ant, cow);
+  await level(ant, cow);
   expect((await ant.status()).files).toBe(files);
 });
 

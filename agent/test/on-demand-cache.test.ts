@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
+import { lockstep } from '../../testkit/member.ts';
+import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { addOnDemand, level, namesIn, put } from './support/on-demand.ts';
+
+const mebibyte = 1_048_576;
+
+test('[OD5] [OD6] the cache is never larger than its room, and what is dropped can be read again', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const contents = new Map<string, Buffer>();
+  for (let index = 0; index < 12; index++) {
+    const bytes = randomBytes(mebibyte);
+    contents.set(`file-${index}`, bytes);
+    await writeFile(ant.path(`file-${index}`), bytes);
+  }
+  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
+  await level(cow, ant);
+  for (const [path, bytes] of [...contents, ...contents]) {
+    const answer = await cow.fetch(`api/v1/files/${path}`);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(namesIn(cow).length).toBeLessThanOrEqual(4);
+  }
+  await level(cow, ant);
+  // Nothing was taken for a delete.
+  expect(namesIn(ant)).toHaveLength(12);
+});
+
+test('[OD5] many reads at once do not exceed the room', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const names = Array.from({ length: 120 }, (_, index) => `file-${index}`);
+  for (const name of names) await writeFile(ant.path(name), randomBytes(100_000));
+  const cow = await addOnDemand(cluster, 'cow', '1 MiB');
+  await level(cow, ant);
+  let most = 0;
+  const waiting = [...names];
+  await Promise.all(
+    Array.from({ length: 30 }, async () => {
+      for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+        await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer();
+        most = Math.max(most, (await cow.status()).cache?.usedBytes ?? 0);
+      }
+    }),
+  );
+  expect(most).toBeLessThanOrEqual(mebibyte);
+});
+
+test('[OD5] a cache that is full of what must stay refuses with a sentence', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (const name of ['a', 'b']) await writeFile(ant.path(name), randomBytes(mebibyte));
+  await writeFile(ant.path('huge'), randomBytes(4 * mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await level(cow, ant);
+  for (const name of ['a', 'b']) expect((await lockstep(['pin', cow.path(name)])).code).toBe(0);
+  await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
+  const answer = await cow.fetch('api/v1/files/huge');
+  expect(answer.status).toBe(507);
+  expect(await answer.text()).toContain('huge has 4194304 bytes, and the whole cache has room for 2097152');
+  const refused = await put(cow, 'new', 'x'.repeat(1_000));
+  expect(refused.status).toBe(507);
+  expect(await refused.text()).toContain('Raise cache_size, unpin something, or ask for fewer copies.');
+  expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
+});
+
+test('[OD5] an upload of unknown size is counted too', async () => {
+  const cluster = await startCluster(['ant']);
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await cluster.member('ant').kill();
+  const body = new ReadableStream({
+    start(controller) {
+      for (let index = 0; index < 4; index++) controller.enqueue(randomBytes(mebibyte));
+      controller.close();
+    },
+  });
+  const answer = await cow.fetch('api/v1/files/large', { method: 'PUT', body, duplex: 'half' } as RequestInit);
+  expect(answer.status).toBe(507);
+  expect(await answer.text()).toContain('raise cache_size');
+  expect(namesIn(cow)).toEqual([]);
+});
+
+test('[OD5] readers of different files in a small cache wait for each other', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const name of names) await writeFile(ant.path(name), randomBytes(3 * mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '4 MiB');
+  await level(cow, ant);
+  const answers = await Promise.all(
+    names.map(async (name) => Buffer.from(await (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer())),
+  );
+  for (const [index, bytes] of answers.entries()) {
+    expect(bytes.equals(readFileSync(ant.path(names[index] ?? '')))).toBe(true);
+  }
+});
