@@ -95,3 +95,28 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
   });
   expect(complaints).toEqual([]);
 });
+
+test('[DB-F4] the buttons of the versions stay where they are when the last member confirms', async ({
+  page,
+  cluster,
+}) => {
+  const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
+  await ant.put('plan.txt', 'the plan\n');
+  await cluster.settled();
+  await page.goto(`${ant.url}files/plan.txt`);
+  const panel = page.getByRole('region', { name: 'About plan.txt' });
+  const waiting = panel.getByRole('region', { name: 'Waiting for' });
+  const putBack = panel.getByRole('button', { name: /^Put back/ });
+  await expect(panel.getByText('3 of 3 members')).toBeVisible();
+  await expect(waiting).toHaveCount(0);
+  cat.signal('SIGSTOP');
+  await rm(join(ant.folder, 'plan.txt'));
+  await expect(panel.getByText('2 of 3 members')).toBeVisible();
+  await expect(waiting).toContainText('cat');
+  await expect(putBack).toBeVisible();
+  const before = await putBack.boundingBox();
+  cat.signal('SIGCONT');
+  await expect(panel.getByText('3 of 3 members')).toBeVisible();
+  await expect(waiting).toContainText('Nothing any more.');
+  expect(await putBack.boundingBox()).toEqual(before);
+});

@@ -11,6 +11,7 @@ import { EntryActions } from './entry-actions.tsx';
 import { nameOf, typeOf } from './listing.ts';
 import classes from './path-panel.module.css';
 import { Versions } from './versions.tsx';
+import { Waiting } from './waiting.tsx';
 
 const kinds = { file: 'File', directory: 'Folder', symlink: 'Symbolic link', absent: 'Deleted' } as const;
 
@@ -78,18 +79,7 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
           </ul>
         </section>
       )}
-      {waitsFor.length > 0 && (
-        <section aria-labelledby="waits">
-          <Title order={3} size="h5" id="waits">
-            Waiting for
-          </Title>
-          <ul className={classes.reasons}>
-            {waitsFor.map(({ member = '', reason }) => (
-              <li key={member + reason}>{reason}</li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Waiting key={`waiting ${path}`} reasons={waitsFor} />
       {report.log.length > 0 && <Versions key={path} report={report} />}
     </Paper>
   );
