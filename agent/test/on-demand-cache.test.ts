@@ -1,13 +1,16 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { addOnDemand, level, namesIn, put } from './support/on-demand.ts';
 
 const mebibyte = 1_048_576;
+const run = promisify(execFile);
 
 test('[OD5] [OD6] the cache is never larger than its room, and what is dropped can be read again', async () => {
   const cluster = await startCluster(['ant']);
@@ -98,3 +101,25 @@ test('[OD5] readers of different files in a small cache wait for each other', as
     expect(bytes.equals(readFileSync(ant.path(names[index] ?? '')))).toBe(true);
   }
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  '[OD5] files on another disk inside the folder stay, and others are dropped (needs root)',
+  async () => {
+    const cluster = await startCluster(['ant']);
+    const ant = cluster.member('ant');
+    const cow = await addOnDemand(cluster, 'cow', '4 MiB');
+    await mkdir(cow.path('disk'));
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', cow.path('disk')]);
+    onTestFinished(async () => void (await run('umount', ['-l', cow.path('disk')])));
+    for (const name of ['disk/a', 'disk/b', 'c', 'd', 'e']) await writeFile(cow.path(name), randomBytes(mebibyte));
+    // The disk may be tried first: its two files stay, and two of the others go.
+    await eventually(() => expect(namesIn(cow)).toHaveLength(1 + 2 + 1));
+    expect(namesIn(cow)).toEqual(expect.arrayContaining(['disk', 'disk/a', 'disk/b']));
+    await level(cow, ant);
+    expect(namesIn(ant)).toEqual(['c', 'd', 'disk', 'disk/a', 'disk/b', 'e']);
+    expect(await cow.problems()).not.toContain('cache-full');
+    await writeFile(cow.path('disk/more'), randomBytes(3 * mebibyte));
+    await eventually(async () => expect(await cow.problems()).toContain('cache-full'));
+    expect(namesIn(cow)).toEqual(['disk', 'disk/a', 'disk/b', 'disk/more']);
+  },
+);

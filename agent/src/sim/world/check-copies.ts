@@ -21,9 +21,10 @@ export function checkCopies(world: World): Problem {
       const { wanted, full, onDemand } = engine.copies.placement.of(head);
       if (content === undefined || size === 0 || wanted === 'all' || lost.has(path)) continue;
       // Such a member has a problem: nothing can be moved to another disk in one step.
-      if (remaining.some((machine) => onDemand.includes(machine.id) && isOnOtherDisk(machine, path))) continue;
+      const keepers = [...full, ...onDemand];
+      if (remaining.some((machine) => keepers.includes(machine.id) && isOnOtherDisk(machine, path))) continue;
       const count = there.filter((values) => values.has(content)).length;
-      if (count < Math.min(wanted, full.length + onDemand.length)) {
+      if (count < Math.min(wanted, keepers.length)) {
         return `${name} wants ${wanted} copies of ${path}, and ${count} of ${remaining.length} machines have it`;
       }
     }

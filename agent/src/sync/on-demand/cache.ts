@@ -27,6 +27,8 @@ const bytesPerMs = 12_500;
 const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
 const retry = { minMs: 1_000, maxMs: 60_000 };
+/** A file that cannot be removed is tried again so much later: its directory is another disk or write-protected, which a person must change. */
+const stuckMs = 3_600_000;
 /** Others may need a moment to fetch what was written here. */
 const overUntilToldMs = 10_000;
 
@@ -59,6 +61,8 @@ export class Cache {
   #attempts = 0;
   #againAtMs = 0;
   #overSinceMs: number | undefined;
+  /** When to try again to remove the files that could not be. */
+  readonly #stuckUntilMs = new Map<string, number>();
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
   #copiesOf: (path: string) => Copies = () => 'all';
@@ -221,7 +225,7 @@ export class Cache {
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A fetch that ends during the attempt is no candidate of it.
     const isComing = this.#reserved.size > 0;
-    const { candidates, uncertain } = findCandidates(this.#context, this.#policy);
+    const { candidates, uncertain } = findCandidates(this.#context, this.#policy, (path) => this.#isStuck(path));
     let waiting = uncertain;
     while (candidates.length > 0 && this.usedBytes > lowBytes) {
       let left = this.usedBytes - lowBytes;
@@ -266,7 +270,7 @@ export class Cache {
 
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */
   async #remove(rows: readonly (DiskEntry & { readonly content: ContentId })[]): Promise<void> {
-    const { journal, folder, facts } = this.#context;
+    const { journal, folder, facts, clock } = this.#context;
     const present = rows.filter((row) => isSameRow(journal.disk(row.path), row) && mayDrop(this.#context, row));
     if (present.length === 0) return;
     journal.recordDisk(present.map(({ path, dot }) => remoteEntry(path, dot)));
@@ -284,7 +288,16 @@ export class Cache {
         // A user changed it at this moment: that is an edit of what was here.
         journal.recordDisk([{ path, entry }]);
         facts.doubted.publish(path);
+        if (results[index]?.result === 'problem') this.#stuckUntilMs.set(path, clock.monotonicMs() + stuckMs);
       }
     }
+  }
+
+  #isStuck(path: string): boolean {
+    const untilMs = this.#stuckUntilMs.get(path);
+    if (untilMs === undefined) return false;
+    if (this.#context.clock.monotonicMs() < untilMs) return true;
+    this.#stuckUntilMs.delete(path);
+    return false;
   }
 }

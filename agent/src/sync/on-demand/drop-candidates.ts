@@ -14,10 +14,14 @@ export interface Candidate {
   readonly isOwn: boolean;
 }
 
-/** The files that may be dropped, the one with the least credit first, and the number of those that may be in a moment. */
+/**
+ * The files that may be dropped, the one with the least credit first, and the number of those that may be in a moment. `isStuck`: a file
+ * could not be removed a while ago.
+ */
 export function findCandidates(
   context: Context,
   policy: GreedyDualSize,
+  isStuck: (path: string) => boolean,
 ): { readonly candidates: Candidate[]; readonly uncertain: number } {
   const { journal, self } = context;
   const found: Candidate[] = [];
@@ -32,7 +36,7 @@ export function findCandidates(
         uncertain++;
         if (row.racy && uncertain <= examinedMax) context.facts.doubted.publish(row.path);
       }
-      if (!mayDrop(context, row)) continue;
+      if (!mayDrop(context, row) || isStuck(row.path)) continue;
       const isOwn = memberOf(row.dot.origin) === self.id;
       found.push({ row: { ...row, content }, size: fingerprint.size, isOwn });
     }
