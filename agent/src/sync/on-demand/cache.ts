@@ -3,6 +3,7 @@ import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
+import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import type { Copies } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
@@ -27,8 +28,6 @@ const bytesPerMs = 12_500;
 const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
 const retry = { minMs: 1_000, maxMs: 60_000 };
-/** A file that cannot be removed is tried again so much later: its directory is another disk or write-protected, which a person must change. */
-const stuckMs = 3_600_000;
 /** Others may need a moment to fetch what was written here. */
 const overUntilToldMs = 10_000;
 
@@ -61,8 +60,7 @@ export class Cache {
   #attempts = 0;
   #againAtMs = 0;
   #overSinceMs: number | undefined;
-  /** When to try again to remove the files that could not be. */
-  readonly #stuckUntilMs = new Map<string, number>();
+  readonly #stuck = new StuckFiles();
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
   #copiesOf: (path: string) => Copies = () => 'all';
@@ -140,8 +138,8 @@ export class Cache {
 
   #tellOverfull(): void {
     const detail =
-      `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, or ` +
-      'too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+      `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, ` +
+      'cannot be removed, or too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
     this.#context.problems.set('cache-full', {}, detail);
   }
 
@@ -225,7 +223,10 @@ export class Cache {
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A fetch that ends during the attempt is no candidate of it.
     const isComing = this.#reserved.size > 0;
-    const { candidates, uncertain } = findCandidates(this.#context, this.#policy, (path) => this.#isStuck(path));
+    const nowMs = this.#context.clock.monotonicMs();
+    const { candidates, uncertain } = findCandidates(this.#context, this.#policy, (path) =>
+      this.#stuck.has(path, nowMs),
+    );
     let waiting = uncertain;
     while (candidates.length > 0 && this.usedBytes > lowBytes) {
       let left = this.usedBytes - lowBytes;
@@ -288,16 +289,8 @@ export class Cache {
         // A user changed it at this moment: that is an edit of what was here.
         journal.recordDisk([{ path, entry }]);
         facts.doubted.publish(path);
-        if (results[index]?.result === 'problem') this.#stuckUntilMs.set(path, clock.monotonicMs() + stuckMs);
+        if (results[index]?.result === 'problem') this.#stuck.add(path, clock.monotonicMs());
       }
     }
-  }
-
-  #isStuck(path: string): boolean {
-    const untilMs = this.#stuckUntilMs.get(path);
-    if (untilMs === undefined) return false;
-    if (this.#context.clock.monotonicMs() < untilMs) return true;
-    this.#stuckUntilMs.delete(path);
-    return false;
   }
 }

@@ -1,0 +1,28 @@
+/** A file that cannot be removed is tried again so much later: its directory is another disk or write-protected, which a person must change. */
+const stuckMs = 3_600_000;
+
+/** The files of a cache that could not be removed in the last hour. */
+export class StuckFiles {
+  /** When each may be tried again, the earliest first. */
+  readonly #untilMs = new Map<string, number>();
+
+  /** The file at `path` could not be removed at `nowMs`, a monotonic time. */
+  add(path: string, nowMs: number): void {
+    this.#forgetBefore(nowMs);
+    this.#untilMs.delete(path);
+    this.#untilMs.set(path, nowMs + stuckMs);
+  }
+
+  /** True while the file need not be tried. */
+  has(path: string, nowMs: number): boolean {
+    this.#forgetBefore(nowMs);
+    return this.#untilMs.has(path);
+  }
+
+  #forgetBefore(nowMs: number): void {
+    for (const [path, untilMs] of this.#untilMs) {
+      if (untilMs > nowMs) return;
+      this.#untilMs.delete(path);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { virtualContent } from '../../sim/disk/content.ts';
+
+const mebibyte = 1_048_576;
+const minuteMs = 60_000;
+
+// Simulator, seed 29056: each attempt wrote rows into the journal, without end.
+test('[OD5] a file on a disk that is mounted in the folder is tried once, and not again for an hour', async () => {
+  const bee = new ScriptedPeer('b');
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks: false, shows: true });
+  };
+  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
+  const attempts: string[] = [];
+  const recordDisk = journal.recordDisk.bind(journal);
+  journal.recordDisk = (changes) => {
+    for (const { path, entry } of changes) if (entry?.remote) attempts.push(path);
+    recordDisk(changes);
+  };
+  volume.disk.mkdir('disk');
+  const root = volume.disk.newDevice();
+  volume.devices.push(root);
+  volume.disk.mount('disk', root);
+  volume.disk.write('disk/film', virtualContent('film', mebibyte));
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => attempts.includes('disk/film') && attempts.includes('song'), 5 * minuteMs)).toBe(true);
+  await until(() => false, 30 * minuteMs);
+  expect(attempts.toSorted()).toEqual(['disk/film', 'song']);
+  expect(volume.disk.at('disk/film')).toBeDefined();
+  expect(volume.disk.at('song')).toBeUndefined();
+  expect(await until(() => attempts.length > 2, 60 * minuteMs)).toBe(true);
+  expect(attempts.at(-1)).toBe('disk/film');
+});
