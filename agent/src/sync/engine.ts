@@ -13,9 +13,9 @@ import { RenameGate } from './apply/rename-gate.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import type { RemoteCounters } from './contents/remote-names.ts';
 import { Copies } from './copies/copies.ts';
+import { PinFiller } from './copies/pins.ts';
 import { Placement } from './copies/placement.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
-import { type WaitOutcome, type WaitQuery, waitForDurability } from './durability/wait.ts';
 import { Work } from './durability/work.ts';
 import { WriteBack } from './durability/write-back.ts';
 import { Housekeeping } from './housekeeping.ts';
@@ -40,7 +40,6 @@ import { Cache, type CacheSize } from './on-demand/cache.ts';
 import { HoldingsLoop } from './on-demand/holdings-loop.ts';
 import { recordLostCache } from './on-demand/lost-cache.ts';
 import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
-import { PinFiller } from './on-demand/pins.ts';
 import { Prefetcher } from './on-demand/prefetcher.ts';
 import { UseRecord } from './on-demand/use-record.ts';
 import type { Boot, Clock } from './ports/clock.ts';
@@ -68,6 +67,7 @@ import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { ContentSearch } from './transfer/content-search.ts';
 import { OldVersions } from './versions/old-versions.ts';
 import { type HistorySize, Retention } from './versions/retention.ts';
+import { type WaitOutcome, type WaitQuery, waitForDurability } from './wait/wait.ts';
 
 /** The settings of an engine that can be changed while it runs. */
 export interface EngineSettings {

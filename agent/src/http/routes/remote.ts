@@ -11,7 +11,7 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { pin, unpin } from '../../sync/on-demand/pins.ts';
+import { pin, unpin } from '../../sync/copies/pins.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
 import { holdsMax } from '../limits.ts';

@@ -1,3 +1,4 @@
+import type { WriteBack } from '../durability/write-back.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -10,7 +11,6 @@ import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
 import { goalOf } from './wait-goal.ts';
 import { type RuledCopies, WantedCopies } from './wanted-copies.ts';
-import type { WriteBack } from './write-back.ts';
 
 /** Interval of the counts. */
 const checkIntervalMs = 20;

@@ -2,13 +2,13 @@ import { type MemberId, memberPath, type Operation, type OriginId } from '@locks
 import { expect, test } from 'vitest';
 import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
+import { WriteBack } from '../durability/write-back.ts';
 import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { Peer } from '../members/peer.ts';
 import { ContentSearch } from '../transfer/content-search.ts';
 import { type WaitOutcome, waitForDurability } from './wait.ts';
-import { WriteBack } from './write-back.ts';
 
 const bee = 'bee' as MemberId;
 const origin = 'bee.1' as OriginId;
