@@ -1,11 +1,18 @@
 import { entryType, type Operation } from '@lockstep/shared';
 import { permissions } from '../../core/entry.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
+import { currentVersion } from '../integrity/current-version.ts';
 import type { Draft, DraftContent } from '../ports/folder.ts';
+import type { Context } from '../state/context.ts';
 import { type AccessParts, type Done, execute, journaled, pausedRefusal } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
 import { changeSettled, type Place, type PlaceAt } from './place.ts';
-import { removeCopy, type SettledCopy, seenCopy } from './settled-copy.ts';
+
+/** A conflict copy, in the version (`dotKey`) that a person saw. */
+interface SettledCopy {
+  readonly copy: string;
+  readonly version: string;
+}
 
 /** Where a file goes, and what must be true there. */
 export interface Placement {
@@ -105,4 +112,34 @@ async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Op
   if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
   // Racy, and without a content: the file is read before anything is made of this row.
   journal.recordDisk([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
+}
+
+/** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. Call it under the folder lock. */
+async function seenCopy(context: Context, { copy, version }: SettledCopy) {
+  const current = await currentVersion(context, copy);
+  if ('problem' in current) return refused('not-written', current.problem);
+  const other = conditionRefusal({ is: 'versions', versions: new Set([version]) }, copy, current.operation);
+  if (other !== undefined) return other;
+  return 'fingerprint' in current
+    ? current
+    : refused('no-entry', `${copy} is gone: this conflict is already resolved.`);
+}
+
+/** Removes the conflict copy that a file settled. Its content goes to history. Call it under the folder lock. */
+async function removeCopy(
+  parts: AccessParts,
+  { path, settles }: { readonly path: string; readonly settles?: SettledCopy | undefined },
+): Promise<Refused | undefined> {
+  if (settles === undefined) return undefined;
+  const refusal = await removeSeen(parts, settles);
+  return refusal && refused(refusal.code, `${path} was saved, but the conflict is not settled. ${refusal.reason}`);
+}
+
+async function removeSeen(parts: AccessParts, settled: SettledCopy): Promise<Refused | undefined> {
+  const seen = await seenCopy(parts.context, settled);
+  if ('done' in seen) return seen;
+  const { fingerprint: expected, operation } = seen;
+  const { content } = operation;
+  const action = { do: 'unlink', path: settled.copy, expected, content } as const;
+  return execute(parts, [{ action, keep: content }], settled.copy);
 }
