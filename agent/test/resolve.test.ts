@@ -1,4 +1,5 @@
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { hashUnderLockBytesMax } from '@lockstep/shared';
 import {
   type Conflict,
   conflictsPageSchema,
@@ -7,9 +8,12 @@ import {
   resolveResultSchema,
 } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const cluster = useCluster(['ant', 'bee']);
+/** Too much to be read under the folder lock. */
+const large = 'x'.repeat(hashUnderLockBytesMax + 1);
 
 const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
 
@@ -75,6 +79,21 @@ test('[CF8] the choice of the original, the copy or both reaches the folders of 
   expect(await textOf('both.txt')).toBe('by bee: both.txt');
   expect(await textOf('both (from ant).txt')).toBe('by ant: both.txt');
   for (const member of pair()) expect((await member.status()).conflictCopies).toBe(0);
+});
+
+test('[CF8] a large conflict copy that was written a moment ago is settled as well', async () => {
+  const [ant] = pair();
+  const [found] = await conflicts(['film']);
+  await writeFile(ant.path(found?.copy.path ?? ''), large);
+  const page = await eventually(async () => {
+    const page = conflictsPageSchema.parse(await ant.get('/conflicts'));
+    expect(page.conflicts[0]?.copy.size).toBe(large.length);
+    return page;
+  });
+  const results = await resolve(page.conflicts.map((conflict) => choiceOf(conflict, 'copy')));
+  expect(results).toEqual([expect.objectContaining({ done: true })]);
+  await cluster().settled();
+  expect(await textOf('film')).toBe(large);
 });
 
 test('[CF8] a version that the person did not see is not changed, and each refusal says why', async () => {

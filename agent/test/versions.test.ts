@@ -1,6 +1,8 @@
 import { mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { hashUnderLockBytesMax } from '@lockstep/shared';
 import { type RestoreResult, restoreResultSchema, type VersionsPage, versionsPageSchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -60,6 +62,20 @@ test('[OV1] the versions of a file, newest first: when, by whom, how large, and 
   const printed = await history(member('bee'), 'plan.txt');
   expect(printed).toMatch(/bee:\d+ +bee +changed +5 B +current version; this folder/);
   expect(printed).toMatch(/ant:\d+ +ant +written +5 B +history here/);
+});
+
+test('[OV2] a large file that was overwritten a moment ago is put back', async () => {
+  const ant = member('ant');
+  const large = 'x'.repeat(hashUnderLockBytesMax);
+  await writes(ant, 'film', [`first${large}`]);
+  await ant.put('film', `second${large}`);
+  const before = await eventually(async () => {
+    const [, before] = (await versions(ant, 'film')).versions;
+    if (before === undefined) throw new Error('the second version is not journaled yet');
+    return before;
+  });
+  expect(await restore(ant, 'film', '--version', before.label)).toMatchObject({ changed: true });
+  expect(await textAt(ant, 'film')).toBe(`first${large}`);
 });
 
 test('[OV2] a version that only other members have is put back, and reaches all', async () => {

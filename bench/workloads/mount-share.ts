@@ -11,9 +11,12 @@ import type { Trio } from './through.ts';
 const rounds = 3;
 const mebibytes = 1_024;
 /** What the AFS-like paper reached of the local file system: reads 1,900 of 4,055 MB/s, writes 601 of 1,030 MB/s. */
-const theirs = [
-  { kind: 'write', share: 601 / 1_030 },
-  { kind: 'read', share: 1_900 / 4_055 },
+const theirs = { write: 601 / 1_030, read: 1_900 / 4_055 };
+/** The second read shows what the kernel keeps of the first: the mount is asked for the file's attributes only. */
+const passes = [
+  { kind: 'write', name: 'written' },
+  { kind: 'read', name: 'read' },
+  { kind: 'read', name: 'read again' },
 ] as const;
 
 /** Waits until nothing of the last round is under way. */
@@ -28,15 +31,15 @@ export async function mountShare(members: Trio, scratch: string): Promise<Result
   await mkdir(plain);
   const mount = await Mount.open(ant, join(scratch, 'mount'));
   try {
-    const times = new Map(theirs.map(({ kind }) => [kind, { mount: [] as number[], plain: [] as number[] }]));
+    const times = passes.map((pass) => ({ ...pass, mount: [] as number[], plain: [] as number[] }));
     for (let round = 0; round < rounds; round++) {
       const places = [['plain', plain] as const, ['mount', mount.point] as const];
-      for (const { kind } of theirs) {
+      for (const { kind, ...taken } of times) {
         for (const [place, directory] of round % 2 === 0 ? places : places.toReversed()) {
           if (kind === 'write') await useMemory(scratch, Math.ceil(1.1 * mebibytes));
           // In pieces of 1 MiB, as in the source; reads come from the page cache, as theirs do.
           const pass = { directory, kind, mebibytes, block: '1m', more: ['--invalidate=0'] };
-          times.get(kind)?.[place].push(await fio(pass));
+          taken[place].push(await fio(pass));
         }
         await untilLevel([ant], 1);
       }
@@ -44,14 +47,14 @@ export async function mountShare(members: Trio, scratch: string): Promise<Result
       await rm(mount.path('fio'));
       await untilLevel([ant], 0);
     }
-    return theirs.map(({ kind, share }) => {
-      const taken = times.get(kind) ?? { mount: [], plain: [] };
-      const [mountMs, plainMs] = [median(taken.mount), median(taken.plain)];
+    return times.map(({ kind, name, mount: taken, plain }) => {
+      const share = theirs[kind];
+      const [mountMs, plainMs] = [median(taken), median(plain)];
       const rate = (ms: number): string => `${((1_048.576 * mebibytes) / ms).toFixed(0)} MB/s`;
       return {
-        name: `1 GiB ${kind === 'write' ? 'written' : 'read'} through the mount in 1 MiB`,
+        name: `1 GiB ${name} through the mount in 1 MiB`,
         unit: 'ms' as const,
-        lockstep: taken.mount,
+        lockstep: taken,
         target: { atMost: plainMs / share },
         goal: { atMost: plainMs / share },
         note: `${rate(mountMs)} of ${rate(plainMs)} in a plain folder: ${((100 * plainMs) / mountMs).toFixed(0)} %; theirs ${(100 * share).toFixed(0)} %`,

@@ -48,17 +48,17 @@ export async function patchFile(parts: AccessParts, request: PatchRequest): Prom
 
 /** The version that the request means, or why its bytes cannot be replaced. */
 function patched(parts: AccessParts, request: PatchRequest): Promise<Patched | Refused> {
-  return changeSettled(parts, [request.path], (placeAt) => patchable(parts, request, placeAt));
+  return changeSettled(parts, [request.path], (placeAt) => patchable(request, placeAt));
 }
 
-async function patchable(parts: AccessParts, request: PatchRequest, placeAt: PlaceAt): Promise<Patched | Refused> {
+async function patchable(request: PatchRequest, placeAt: PlaceAt): Promise<Patched | Refused> {
   const { path, range } = request;
   const place = await placeAt(path);
   if ('done' in place) return place;
   if (place.current.operation === undefined) {
     return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
   }
-  const free = await freePlace(parts, request, async () => place);
+  const free = await freePlace(request, async () => place);
   if ('done' in free) return free;
   const { operation } = place.current;
   const { content, blocks, size = 0, target } = operation;

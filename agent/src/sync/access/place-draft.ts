@@ -1,9 +1,8 @@
 import { entryType, type Operation } from '@lockstep/shared';
 import { permissions } from '../../core/entry.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
-import { currentVersion } from '../integrity/current-version.ts';
+import { notHere } from '../integrity/current-version.ts';
 import type { Draft, DraftContent } from '../ports/folder.ts';
-import type { Context } from '../state/context.ts';
 import { type AccessParts, type Done, execute, journaled, pausedRefusal } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
 import { changeSettled, type Place, type PlaceAt } from './place.ts';
@@ -25,13 +24,14 @@ export interface Placement {
 /** The mode of a file that is new. */
 const fileMode = 0o644;
 
+/** The paths whose entries decide where the file goes. */
+export function pathsOf({ path, settles }: Placement): readonly string[] {
+  return settles === undefined ? [path] : [path, settles.copy];
+}
+
 /** Where the file goes, or why it cannot: asked before its bytes come, and again afterwards. Executed under the folder lock. */
-export async function freePlace(
-  { context }: AccessParts,
-  { path, condition, settles }: Placement,
-  placeAt: PlaceAt,
-): Promise<Place | Refused> {
-  const copy = settles && (await seenCopy(context, settles));
+export async function freePlace({ path, condition, settles }: Placement, placeAt: PlaceAt): Promise<Place | Refused> {
+  const copy = settles && (await seenCopy(settles, placeAt));
   if (copy !== undefined && 'done' in copy) return copy;
   const place = await placeAt(path);
   if ('done' in place) return place;
@@ -52,7 +52,9 @@ export async function placeDraft(
   const { path, settles } = placement;
   const paused = pausedRefusal(parts);
   if (paused !== undefined) return paused;
-  const placed = await changeSettled(parts, [path], (placeAt) => place(parts, placement, { draft, content, placeAt }));
+  const placed = await changeSettled(parts, pathsOf(placement), (placeAt) =>
+    place(parts, placement, { draft, content, placeAt }),
+  );
   if ('done' in placed && !placed.done) return placed;
   const done: Done =
     'done' in placed
@@ -60,7 +62,7 @@ export async function placeDraft(
       : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content.size) };
   if (settles === undefined) return done;
   // Only when the content is journaled: by this order the journal tells how the conflict was settled.
-  const refusal = await parts.context.lock.run(() => removeCopy(parts, placement));
+  const refusal = await removeCopy(parts, placement);
   await journaled(parts, settles.copy);
   return refusal ?? done;
 }
@@ -77,7 +79,7 @@ async function place(
 ): Promise<Done | Refused | { readonly isNew: boolean }> {
   const { context } = parts;
   const { path } = placement;
-  const free = await freePlace(parts, placement, placeAt);
+  const free = await freePlace(placement, placeAt);
   if ('done' in free) return free;
   const { current, parents } = free;
   const before = current.operation;
@@ -114,10 +116,12 @@ async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Op
   journal.recordDisk([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
 }
 
-/** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. Call it under the folder lock. */
-async function seenCopy(context: Context, { copy, version }: SettledCopy) {
-  const current = await currentVersion(context, copy);
-  if ('problem' in current) return refused('not-written', current.problem);
+/** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. */
+async function seenCopy({ copy, version }: SettledCopy, placeAt: PlaceAt) {
+  const place = await placeAt(copy);
+  if ('done' in place) return place;
+  const { current } = place;
+  if ('isRemote' in current) return refused('not-written', notHere(copy));
   const other = conditionRefusal({ is: 'versions', versions: new Set([version]) }, copy, current.operation);
   if (other !== undefined) return other;
   return 'fingerprint' in current
@@ -125,18 +129,22 @@ async function seenCopy(context: Context, { copy, version }: SettledCopy) {
     : refused('no-entry', `${copy} is gone: this conflict is already resolved.`);
 }
 
-/** Removes the conflict copy that a file settled. Its content goes to history. Call it under the folder lock. */
+/** Removes the conflict copy that a file settled. Its content goes to history. */
 async function removeCopy(
   parts: AccessParts,
   { path, settles }: { readonly path: string; readonly settles?: SettledCopy | undefined },
 ): Promise<Refused | undefined> {
   if (settles === undefined) return undefined;
-  const refusal = await removeSeen(parts, settles);
-  return refusal && refused(refusal.code, `${path} was saved, but the conflict is not settled. ${refusal.reason}`);
+  const removed = await changeSettled(parts, [settles.copy], async (placeAt) => {
+    return (await removeSeen(parts, settles, placeAt)) ?? {};
+  });
+  return 'done' in removed
+    ? refused(removed.code, `${path} was saved, but the conflict is not settled. ${removed.reason}`)
+    : undefined;
 }
 
-async function removeSeen(parts: AccessParts, settled: SettledCopy): Promise<Refused | undefined> {
-  const seen = await seenCopy(parts.context, settled);
+async function removeSeen(parts: AccessParts, settled: SettledCopy, placeAt: PlaceAt): Promise<Refused | undefined> {
+  const seen = await seenCopy(settled, placeAt);
   if ('done' in seen) return seen;
   const { fingerprint: expected, operation } = seen;
   const { content } = operation;

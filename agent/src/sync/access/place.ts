@@ -1,6 +1,6 @@
 import { dotKey, type Operation } from '@lockstep/shared';
 import type { Action } from '../../core/plan/action.ts';
-import { type CurrentVersion, currentVersion, readLarge } from '../integrity/current-version.ts';
+import { type CurrentVersion, withCurrent } from '../integrity/current-version.ts';
 import { missingParents } from '../integrity/placing.ts';
 import type { Context } from '../state/context.ts';
 import { type AccessParts, settledRefusal } from './access-parts.ts';
@@ -39,8 +39,7 @@ export async function changeSettled<T extends object>(
       const unsettled = await settledRefusal(parts, path);
       if (unsettled !== undefined) return unsettled;
     }
-    const reads = await readLarge(context, paths);
-    const result = await context.lock.run(() =>
+    const result = await withCurrent(context, paths, (currentAt) =>
       change(async (path) => {
         const parents = await missingParents(context, path);
         if (typeof parents === 'string') return refused('not-written', parents);
@@ -48,7 +47,7 @@ export async function changeSettled<T extends object>(
         if (remote !== undefined) return { current: remote, parents };
         // Below a directory that is missing nothing is there, and nothing may be observed.
         if (parents.length > 0) return { current: { operation: undefined }, parents };
-        const current = await currentVersion(context, path, reads.get(path));
+        const current = await currentAt(path);
         if (!('problem' in current)) return { current, parents };
         // What a rule keeps out is never journaled.
         const isUnjournaled = current.isUnjournaled === true && !context.ignored.ignores(path, false);

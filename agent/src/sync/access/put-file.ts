@@ -2,7 +2,7 @@ import { type AccessParts, type Done, entryRefusal, pausedRefusal } from './acce
 import { type Refused, refused } from './condition.ts';
 import { fillDraft } from './fill-draft.ts';
 import { changeSettled } from './place.ts';
-import { freePlace, type Placement, placeDraft } from './place-draft.ts';
+import { freePlace, type Placement, pathsOf, placeDraft } from './place-draft.ts';
 
 /** A file that a person puts into the folder. */
 export interface PutRequest extends Placement {
@@ -22,7 +22,7 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
   const early =
     pausedRefusal(parts) ??
     (await entryRefusal(parts, { path, isDirectory: false, size })) ??
-    (await changeSettled(parts, [path], (placeAt) => freePlace(parts, request, placeAt)));
+    (await changeSettled(parts, pathsOf(request), (placeAt) => freePlace(request, placeAt)));
   if ('done' in early) return early;
   const room = await parts.cache.reserve(path, size);
   if ('reason' in room) return refused('disk-full', room.reason);

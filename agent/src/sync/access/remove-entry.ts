@@ -2,7 +2,7 @@ import { batchPathsMax, directoryRenameEntriesMax, dotKey, entryType } from '@lo
 import { type DiskEntry, isDirectoryMode } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
-import { currentVersion, type FileRead, readLarge } from '../integrity/current-version.ts';
+import { type CurrentAt, withCurrent } from '../integrity/current-version.ts';
 import type { Context } from '../state/context.ts';
 import { type AccessParts, journaled, pausedRefusal, remoteDelete } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
@@ -52,11 +52,8 @@ export async function removeEntry(parts: AccessParts, request: RemoveRequest): P
   const waiting = [...rows].reverse();
   while (waiting.length > 0) {
     const batch = waiting.splice(0, batchPathsMax);
-    const reads = await readLarge(
-      context,
-      batch.map(({ path }) => path),
-    );
-    left.push(...(await context.lock.run(() => removeAll(parts, batch, reads))));
+    const paths = batch.map(({ path }) => path);
+    left.push(...(await withCurrent(context, paths, (currentAt) => removeAll(parts, batch, currentAt))));
   }
   await journaled(parts, path);
   if (left.length === rows.length && left[0] !== undefined) return refused('not-written', left[0].reason);
@@ -96,7 +93,7 @@ async function knownRows(
 async function removeAll(
   parts: AccessParts,
   rows: readonly DiskEntry[],
-  reads: ReadonlyMap<string, FileRead>,
+  currentAt: CurrentAt,
 ): Promise<readonly { readonly path: string; readonly reason: string }[]> {
   const { context } = parts;
   const left: { path: string; reason: string }[] = [];
@@ -110,7 +107,7 @@ async function removeAll(
     }
     // The fingerprint alone proves nothing about such a file: it is read again.
     const isUncertain = row.racy || row.unconfirmed !== undefined || row.damaged;
-    const current = isUncertain ? await currentVersion(context, path, reads.get(path)) : undefined;
+    const current = isUncertain ? await currentAt(path) : undefined;
     if (current !== undefined && !('fingerprint' in current && dotKey(current.operation) === dotKey(row.dot))) {
       left.push({ path, reason: 'problem' in current ? current.problem : changedNow(path) });
       continue;

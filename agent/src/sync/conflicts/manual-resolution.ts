@@ -2,7 +2,7 @@ import { dotKey, isLive, type Operation, pathFault } from '@lockstep/shared';
 import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
 import { isDirectoryMode } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
-import { currentVersion, unseen } from '../integrity/current-version.ts';
+import { unseen, withCurrent } from '../integrity/current-version.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 
@@ -27,20 +27,20 @@ const namesTriedMax = 100;
  * Resolves one conflict in this member's folder, as a user with a shell would: `mark` then has the change journaled like any other.
  * Under the folder lock it compares the entries with those that the user saw, and changes nothing if they differ.
  */
-export function resolveConflict(
+export async function resolveConflict(
   context: Context,
   choice: ConflictChoice,
   mark: (path: string) => void,
 ): Promise<Resolution> {
-  return context.lock.run(async () => {
-    const { copy, keep } = choice;
-    if (pathFault(copy) !== undefined || !isConflictPath(copy)) return refused(`${copy} is not a conflict copy.`);
-    const path = findOriginal(context.journal, copy);
-    const loser = await currentVersion(context, copy);
+  const { copy, keep } = choice;
+  if (pathFault(copy) !== undefined || !isConflictPath(copy)) return refused(`${copy} is not a conflict copy.`);
+  const path = findOriginal(context.journal, copy);
+  return withCurrent(context, [copy, path], async (currentAt) => {
+    const loser = await currentAt(copy);
     if ('problem' in loser) return refused(loser.problem);
     if (loser.operation === undefined) return refused(`${copy} is gone: this conflict is already resolved.`);
     if (dotKey(loser.operation) !== choice.copySeen) return refused(unseen(copy));
-    const winner = await currentVersion(context, path);
+    const winner = await currentAt(path);
     if ('problem' in winner) return refused(winner.problem);
     if ((winner.operation ? dotKey(winner.operation) : null) !== choice.originalSeen) return refused(unseen(path));
 

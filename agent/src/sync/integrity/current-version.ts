@@ -11,17 +11,26 @@ export type CurrentVersion =
   | { readonly problem: string; readonly isUnjournaled?: boolean };
 
 /** A file that was read outside the folder lock. */
-export type FileRead = Observation & { readonly state: 'file' };
+type FileRead = Observation & { readonly state: 'file' };
+
+/** What is at a path now. */
+export type CurrentAt = (path: string) => Promise<CurrentVersion>;
 
 /**
- * Observes `path`: the entry must be the one that the journal has. `read`: of `readLarge`, without which a large file is not certain that was
- * written a moment ago.
+ * Runs `body` under the folder lock, where it may ask for what is at each of `paths`. Those of them that are too large to be read under the
+ * lock, and were written a moment ago, are read before.
  */
-export async function currentVersion(
-  { journal, folder }: Context,
-  path: string,
-  read?: FileRead,
-): Promise<CurrentVersion> {
+export async function withCurrent<T>(
+  context: Context,
+  paths: readonly string[],
+  body: (currentAt: CurrentAt) => Promise<T>,
+): Promise<T> {
+  const reads = await readLarge(context, paths);
+  return context.lock.run(() => body((path) => currentVersion(context, path, reads.get(path))));
+}
+
+/** Observes `path`: the entry must be the one that the journal has. `read`: of `readLarge`. */
+async function currentVersion({ journal, folder }: Context, path: string, read?: FileRead): Promise<CurrentVersion> {
   const [visible, ...siblings] = journal.heads(path);
   if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
@@ -52,7 +61,7 @@ export async function currentVersion(
 }
 
 /** Reads those of these files that are too large to be read under the folder lock, and that may have changed without a trace. */
-export async function readLarge(context: Context, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>> {
+async function readLarge(context: Context, paths: readonly string[]): Promise<ReadonlyMap<string, FileRead>> {
   const { journal, folder, clock } = context;
   const reads = new Map<string, FileRead>();
   for (const path of paths) {
@@ -79,7 +88,8 @@ function unjournaled(path: string, seen: Observation | undefined): CurrentVersio
   return { problem: unseen(path), isUnjournaled: seen?.state !== 'special' };
 }
 
-function notHere(path: string): string {
+/** The sentence for a file that only other members have. */
+export function notHere(path: string): string {
   return `${path} is not on this member, which fetches contents on demand: open it first, or do this on another member.`;
 }
 

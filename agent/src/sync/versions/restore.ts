@@ -2,7 +2,7 @@ import { entryType, type Operation } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
 import { noBytes } from '../../core/plan/action.ts';
-import { type CurrentVersion, currentVersion } from '../integrity/current-version.ts';
+import { type CurrentAt, type CurrentVersion, withCurrent } from '../integrity/current-version.ts';
 import { directoryMode, missingParents, placingRefusal } from '../integrity/placing.ts';
 import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
@@ -64,7 +64,9 @@ async function restoreOne(parts: RestoreParts, path: string, version: Operation)
   if (refusal !== undefined) return refused(refusal.reason);
   const source = await sourceOf(parts, version);
   if (typeof source === 'string') return refused(source);
-  const { restoration, touched } = await context.lock.run(() => put(context, { path, version, source }));
+  const { restoration, touched } = await withCurrent(context, [path], (currentAt) =>
+    put(context, { path, version, source }, currentAt),
+  );
   for (const each of touched) parts.localChanges.mark(each);
   return restoration;
 }
@@ -110,12 +112,13 @@ export interface Put {
 export async function put(
   context: Context,
   { path, version, source }: Put,
+  currentAt: CurrentAt,
 ): Promise<{ readonly restoration: Restoration; readonly touched: readonly string[] }> {
   const nothing = (reason: string) => ({ restoration: refused(reason), touched: [] });
   const parents = await missingParents(context, path);
   if (typeof parents === 'string') return nothing(parents);
   // Below a directory that is missing nothing is there, and nothing may be observed.
-  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentVersion(context, path);
+  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentAt(path);
   if ('problem' in current) return nothing(current.problem);
   if (current.operation !== undefined && isSameEntry(current.operation, version)) {
     return { restoration: { done: true, changed: false }, touched: [] };

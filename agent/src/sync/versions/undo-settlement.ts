@@ -1,6 +1,6 @@
 import { dotKey, type Operation } from '@lockstep/shared';
 import type { Settlement } from '../../core/history/settlement.ts';
-import { currentVersion } from '../integrity/current-version.ts';
+import { type CurrentAt, withCurrent } from '../integrity/current-version.ts';
 import { placingRefusal } from '../integrity/placing.ts';
 import type { ActionRequest, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
@@ -47,10 +47,12 @@ export async function undoSettlement(parts: RestoreParts, conflict: Settled): Pr
   if (busy !== undefined) return refused(`${busy} is being written to now: try again when that has ended.`);
   const sources = await sourcesOf(parts, conflict);
   if (typeof sources === 'string') return refused(sources);
-  const restoration = await context.lock.run(async () => {
+  const restoration = await withCurrent(context, paths, async (currentAt) => {
     const changed = changedSince(context, conflict);
     if (changed !== undefined) return refused(changed);
-    return conflict.how === 'both' ? await renameBack(parts, conflict) : await putBack(parts, conflict, sources);
+    return conflict.how === 'both'
+      ? await renameBack(parts, conflict, currentAt)
+      : await putBack(parts, { conflict, sources }, currentAt);
   });
   for (const path of paths) parts.localChanges.mark(path);
   await settleAll();
@@ -77,22 +79,27 @@ async function sourcesOf(parts: RestoreParts, { how, lost, copy, path, before }:
 /** Makes the copy again, then the version at the path. Executed under the folder lock. */
 async function putBack(
   { context }: RestoreParts,
-  { copy, path, lost, by, before }: Settled,
-  sources: Sources,
+  { conflict, sources }: { readonly conflict: Settled; readonly sources: Sources },
+  currentAt: CurrentAt,
 ): Promise<Restoration> {
-  const { restoration } = await put(context, { path: copy, version: lost, source: sources.lost });
+  const { copy, path, lost, by, before } = conflict;
+  const { restoration } = await put(context, { path: copy, version: lost, source: sources.lost }, currentAt);
   if (!restoration.done || by === undefined) return restoration;
   const original =
     before === undefined
-      ? await removeAt(context, path)
-      : (await put(context, { path, version: before, source: sources.before })).restoration;
+      ? await removeAt(context, path, currentAt)
+      : (await put(context, { path, version: before, source: sources.before }, currentAt)).restoration;
   return original.done ? original : refused(`The conflict copy is there again. ${original.reason}`);
 }
 
 /** Gives the copy its old name. Executed under the folder lock. */
-async function renameBack({ context }: RestoreParts, { copy, by }: Settled): Promise<Restoration> {
+async function renameBack(
+  { context }: RestoreParts,
+  { copy, by }: Settled,
+  currentAt: CurrentAt,
+): Promise<Restoration> {
   const from = by?.path ?? copy;
-  const current = await currentVersion(context, from);
+  const current = await currentAt(from);
   if (!('fingerprint' in current)) return refused('problem' in current ? current.problem : `${from} is gone.`);
   const action = {
     do: 'rename',
@@ -104,8 +111,8 @@ async function renameBack({ context }: RestoreParts, { copy, by }: Settled): Pro
   return execute(context, { action }, from);
 }
 
-async function removeAt(context: Context, path: string): Promise<Restoration> {
-  const current = await currentVersion(context, path);
+async function removeAt(context: Context, path: string, currentAt: CurrentAt): Promise<Restoration> {
+  const current = await currentAt(path);
   if (!('fingerprint' in current)) return refused('problem' in current ? current.problem : `${path} is gone.`);
   const { fingerprint, operation } = current;
   return execute(
