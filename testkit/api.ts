@@ -10,7 +10,7 @@ import {
   type WaitResult,
   waitResultSchema,
 } from '@lockstep/shared/api';
-import { ask, cookieFrom } from './http.ts';
+import { ask, cookieFrom, patience } from './http.ts';
 import { readTree, type Tree } from './tree.ts';
 
 /** The resources of its machine that an agent uses. */
@@ -103,7 +103,11 @@ export class MemberApi {
   /** The answer to a browser that is logged in, for a path below its address. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     this.#cookie ??= await this.logIn();
-    return fetch(new URL(path, this.url), { ...init, headers: { ...init.headers, cookie: this.#cookie } });
+    return fetch(new URL(path, this.url), {
+      signal: patience(),
+      ...init,
+      headers: { ...init.headers, cookie: this.#cookie },
+    });
   }
 
   /** The cookie of a browser that a person of this member has logged in: `name=value`. */

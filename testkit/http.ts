@@ -3,6 +3,9 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
+/** Less than the longest test may take: what is not answered is named then. */
+const answerMsMax = 240_000;
+
 export interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -25,20 +28,26 @@ async function socketAddress(path: string): Promise<{ readonly path: string; clo
   return { path: join('/proc/self/fd', String(directory.fd), basename(path)), close: () => directory.close() };
 }
 
-/** Sends one request on a connection of its own, and waits for the answer as long as it takes. */
+/** A signal that ends a request that gets no answer. */
+export function patience(): AbortSignal {
+  return AbortSignal.timeout(answerMsMax);
+}
+
+/** Sends one request on a connection of its own, and waits for the answer. */
 export async function ask({ to, method = 'GET', path, body, headers = {} }: Question): Promise<Answer> {
   const sent = body === undefined ? headers : { ...headers, 'content-type': 'application/json' };
   const socket = 'socket' in to ? await socketAddress(to.socket) : undefined;
   const { hostname, port } = new URL('url' in to ? to.url : 'http://localhost/');
   const target = socket === undefined ? { host: hostname, port } : { socketPath: socket.path };
   return new Promise<Answer>((resolve, reject) => {
-    const outgoing = request({ ...target, path, method, headers: sent, agent: false }, (incoming) => {
+    const options = { ...target, path, method, headers: sent, agent: false, signal: patience() };
+    const outgoing = request(options, (incoming) => {
       text(incoming).then(
         (answer) => resolve({ status: incoming.statusCode, headers: incoming.headers, text: answer }),
         reject,
       );
     });
-    outgoing.once('error', reject);
+    outgoing.once('error', (error) => reject(new Error(`${method} ${path}: ${error.message}`, { cause: error })));
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   }).finally(() => socket?.close());
 }

@@ -6,6 +6,7 @@ import { type ClientRequest, request } from 'node:http';
 import { writtenEntrySchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
+import { patience } from '../../testkit/http.ts';
 import type { Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -108,7 +109,7 @@ test('[FA6] a large file streams: the memory of the agent does not grow with it'
   const before = (await ant.usage()).memoryMiB;
   const size = 300 * mebibyte;
   const upload = await begin(ant, 'film', size);
-  const answered = once(upload, 'response');
+  const answered = once(upload, 'response', { signal: patience() });
   const [whole, part] = [createHash('sha256'), randomBytes(mebibyte)];
   let highest = before;
   for (let index = 0; index < 300; index++) {
@@ -176,7 +177,7 @@ test('[FA4] a file that the disk has no room for, or that no login allows, is re
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
   const upload = await begin(ant, 'huge', 1e15);
-  const answered = once(upload, 'response');
+  const answered = once(upload, 'response', { signal: patience() });
   upload.flushHeaders();
   const [response] = await answered;
   expect(response.statusCode).toBe(507);
@@ -191,7 +192,7 @@ test('[FA4] what a user does in the folder meanwhile is never lost', async () =>
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');
   const upload = await begin(ant, 'plan.txt', 3 * mebibyte);
-  const answered = once(upload, 'response');
+  const answered = once(upload, 'response', { signal: patience() });
   await send(upload, Buffer.alloc(2 * mebibyte));
   // The agent has begun to take it: otherwise it could refuse it before its bytes.
   await eventually(() => expect(staged(ant)).toHaveLength(1));

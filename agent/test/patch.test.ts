@@ -7,6 +7,7 @@ import { apiErrorSchema, writtenEntrySchema } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
+import { patience } from '../../testkit/http.ts';
 import type { Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -100,7 +101,7 @@ test('[FA7] a body that breaks off, and a user who changes the file meanwhile, l
     const upload = request({ hostname, port, path: '/api/v1/files/film', method: 'PATCH', headers, agent: false });
     // Its end is what the test is about.
     upload.on('error', () => undefined);
-    const answered = once(upload, 'response');
+    const answered = once(upload, 'response', { signal: patience() });
     upload.write(randomBytes(3 * mebibyte));
     await eventually(() => expect(staged(ant)).toHaveLength(1));
     expect(readFileSync(ant.path('film')).equals(bytes)).toBe(true);

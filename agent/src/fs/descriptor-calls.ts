@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { copyFileSync } from '../os/copy-file.ts';
 import type { SystemCalls } from './system-calls.ts';
 
 /** The calls that need a descriptor to follow no link. */
@@ -8,8 +9,6 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /** Opens a name without access to its content. Node does not export it; the number is the same on all its platforms. */
 const O_PATH = 0o10_000_000;
-
-const copyFlags = fs.constants.COPYFILE_FICLONE | fs.constants.COPYFILE_EXCL;
 
 /** The calls of Linux with /proc, or those that every system has. */
 export function descriptorCalls(): DescriptorCalls {
@@ -32,7 +31,7 @@ const byDescriptor: DescriptorCalls = {
       fs.chmodSync(pathOf(fd), mode);
     }),
   copyFile: (from, to) =>
-    withDescriptor(from, O_RDONLY | O_NONBLOCK, (fd) => fs.copyFileSync(pathOf(fd), to, copyFlags)),
+    withDescriptor(from, O_RDONLY | O_NONBLOCK, (fd) => copyFileSync({ fd, path: pathOf(fd) }, to)),
 };
 
 const byPath: DescriptorCalls = {
@@ -42,7 +41,7 @@ const byPath: DescriptorCalls = {
     return { path, stats, close: () => undefined };
   },
   chmod: fs.chmodSync,
-  copyFile: (from, to) => fs.copyFileSync(from, to, copyFlags),
+  copyFile: (from, to) => withDescriptor(from, O_RDONLY, (fd) => copyFileSync({ fd, path: from }, to)),
 };
 
 function pathOf(fd: number): string {

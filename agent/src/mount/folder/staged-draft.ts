@@ -15,11 +15,11 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { conflictPath } from '../../core/conflict-name.ts';
 import { stampOfMs } from '../../core/hlc.ts';
+import { copyFileAsync } from '../../os/copy-file.ts';
 import type { Draft, EntryStat, OpenVersion, Published, VersionId } from '../ports/access.ts';
 import { readFully, secondsOf, statOf, VersionFile, versionOf } from './version-file.ts';
 
@@ -63,7 +63,7 @@ export class StagedDraft implements Draft {
       }
       if (!(from instanceof VersionFile)) throw new TypeError('a draft here copies a file of the folder');
       // By the descriptor: another file may have the path by now. The copy shares its blocks where the file system can do that.
-      await copyFile(`/proc/self/fd/${from.fd}`, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+      await copyFileAsync({ fd: from.fd, path: `/proc/self/fd/${from.fd}` }, path);
       chmodSync(path, draftMode);
       const fd = openSync(path, constants.O_RDWR);
       fchmodSync(fd, mode);
