@@ -87,12 +87,12 @@ export class ReplacedVersion {
 
   /**
    * Undoes a replacement: `target` is the replaced file again. Its replacement, or a file that was renamed onto it since, is at `source`.
-   * `target` exists at every moment.
+   * `target` exists at every moment, unless a user has moved the replacement away.
    */
   putBack(source: string, target: string): void {
     if (this.#name === undefined) return;
-    this.#places.system.link(target, source);
-    this.#places.system.rename(this.#name, target);
+    if (linkIfThere(this.#places.system, target, source)) this.#places.system.rename(this.#name, target);
+    else restore(this.#places, this.#name, target);
     if (this.added !== undefined) dropIfWrong(this.#places, this.added.content);
   }
 }
@@ -222,6 +222,17 @@ export class TakenVersion {
   /** Restores its name, or makes it a conflict copy if a program created another entry there. */
   putBack(): void {
     restore(this.#places, this.#name, this.#target);
+  }
+}
+
+/** False if there is nothing at `existing`. */
+function linkIfThere(system: SystemCalls, existing: string, name: string): boolean {
+  try {
+    system.link(existing, name);
+    return true;
+  } catch (error) {
+    if (errorCodeOf(error) === 'ENOENT') return false;
+    throw error;
   }
 }
 
