@@ -24,10 +24,14 @@ export class PollReader {
   }
 
   at(paths: readonly string[]): PackedFiles {
-    const rows = paths.map((path) => this.#disk.entry(path));
-    return packFiles(
-      rows.flatMap((row) => (row?.fingerprint && row.content ? { ...row.fingerprint, path: row.path } : [])),
-    );
+    const files: KnownFile[] = [];
+    for (const path of paths) {
+      const row = this.#disk.entry(path);
+      if (row?.fingerprint === undefined || row.content === undefined) continue;
+      const { ino, size, mtimeMs, ctimeMs, mode } = row.fingerprint;
+      files.push({ path, ino, size, mtimeMs, ctimeMs, mode });
+    }
+    return packFiles(files);
   }
 
   after(path: string | undefined, limit: number): PackedFiles {
