@@ -27,9 +27,13 @@ export function packFiles(files: readonly KnownFile[]): PackedFiles {
 
 /** The fingerprint of file number `index`. */
 export function fingerprintAt({ numbers }: PackedFiles, index: number): Fingerprint {
-  const [ino = 0, size = 0, mtimeMs = 0, ctimeMs = 0, mode = 0] = numbers.subarray(
-    index * numbersPerFile,
-    (index + 1) * numbersPerFile,
-  );
-  return { ino, size, mtimeMs, ctimeMs, mode };
+  // By index: a view of five numbers costs more than all the rest of a comparison.
+  const at = index * numbersPerFile;
+  return {
+    ino: numbers[at] ?? 0,
+    size: numbers[at + 1] ?? 0,
+    mtimeMs: numbers[at + 2] ?? 0,
+    ctimeMs: numbers[at + 3] ?? 0,
+    mode: numbers[at + 4] ?? 0,
+  };
 }

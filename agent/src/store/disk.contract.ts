@@ -252,6 +252,18 @@ export function diskContract(open: () => Journal): void {
       expect(journal.filesAt(['c', 'd', 'b', 'a', 'none']).paths).toEqual(['c', 'a']);
     });
 
+    test('[WT40] a page of files is read again only after a change', () => {
+      const entry = { dot: dot(ant, 1), content: content(1), fingerprint: fingerprint(7) };
+      journal.recordDisk([{ path: 'a', entry }]);
+      const page = journal.filesAfter(undefined, 9);
+      expect(journal.filesAfter(undefined, 9)).toBe(page);
+      expect(journal.filesAfter('a', 9).paths).toEqual([]);
+      journal.recordDisk([{ path: 'b', entry }]);
+      expect(journal.filesAfter(undefined, 9).paths).toEqual(['a', 'b']);
+      journal.recordDisk([{ path: 'a', entry: undefined }]);
+      expect(journal.filesAfter(undefined, 9).paths).toEqual(['b']);
+    });
+
     test('the children and all entries below, at any width', () => {
       const wide = Array.from({ length: 1200 }, (_, index) => `w/${String(index).padStart(4, '0')}`);
       const paths = [

@@ -49,6 +49,21 @@ export class Statement<Row = unknown> {
     }
   }
 
+  /** All rows, each as the list of its columns, which costs half of what objects with names do. */
+  lists(...values: Bindable[]): Bindable[][] {
+    try {
+      const prepared = this.#prepared();
+      prepared.raw(true);
+      try {
+        return prepared.all(...values) as Bindable[][];
+      } finally {
+        prepared.raw(false);
+      }
+    } catch (error) {
+      throw translated(this.#path, error);
+    }
+  }
+
   /** Yields row by row, for results that do not fit into memory. Nothing can be written until the iteration has ended. */
   *each(...values: Bindable[]): IterableIterator<Row> {
     try {

@@ -5,6 +5,7 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
 const turnMs = 2_000;
+const filesPerTurn = (polledFilesPerSecond * turnMs) / 1_000;
 /** Largest share of hot files in a turn: the others must have their turn too. */
 const hotShare = 0.5;
 /** Interval at which mappings are listed, and the shortest rest as a multiple of the time it took: 0.2 % of a processor. */
@@ -52,24 +53,34 @@ export class ChangePoll {
   }
 
   async #turn(): Promise<void> {
-    const { clock, folder } = this.#context;
-    const sinceMs = clock.monotonicMs();
-    if (sinceMs >= this.#mappedDueMs) {
-      this.#hot.mapped(await folder.mapped());
-      const tookMs = clock.monotonicMs() - sinceMs;
-      this.#mappedDueMs = sinceMs + Math.max(mappedEveryMs, tookMs * mappedRestFactor);
-    }
     const { journal } = this.#context;
-    const most = (polledFilesPerSecond * turnMs) / 1_000;
-    const hot = journal.filesAt(this.#hot.next(clock.monotonicMs(), most * hotShare));
-    const limit = most - hot.paths.length;
-    const others = journal.filesAfter(this.#after, limit);
-    this.#after = others.paths.length < limit ? undefined : others.paths.at(-1);
-    for (const files of [hot, others]) if (files.paths.length > 0) await this.#poll(files);
+    // A turn that has all files has the hot ones.
+    if (journal.counts().disk.files <= filesPerTurn) await this.#poll(journal.filesAfter(undefined, filesPerTurn));
+    else await this.#pollSome();
     this.#loop.in(turnMs);
   }
 
+  async #pollSome(): Promise<void> {
+    const { clock, journal } = this.#context;
+    await this.#listMapped();
+    const hot = journal.filesAt(this.#hot.next(clock.monotonicMs(), filesPerTurn * hotShare));
+    const limit = filesPerTurn - hot.paths.length;
+    const others = journal.filesAfter(this.#after, limit);
+    this.#after = others.paths.length < limit ? undefined : others.paths.at(-1);
+    for (const files of [hot, others]) await this.#poll(files);
+  }
+
+  async #listMapped(): Promise<void> {
+    const { clock, folder } = this.#context;
+    const sinceMs = clock.monotonicMs();
+    if (sinceMs < this.#mappedDueMs) return;
+    this.#hot.mapped(await folder.mapped());
+    const tookMs = clock.monotonicMs() - sinceMs;
+    this.#mappedDueMs = sinceMs + Math.max(mappedEveryMs, tookMs * mappedRestFactor);
+  }
+
   async #poll(files: PackedFiles): Promise<void> {
+    if (files.paths.length === 0) return;
     const { folder, ignored } = this.#context;
     const { changed, linked } = await folder.poll(files);
     if (this.#loop.isStopped) return;
