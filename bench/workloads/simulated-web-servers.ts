@@ -24,7 +24,7 @@ export async function simulatedWebServers(): Promise<Result[]> {
     `${percent(run.originBytes / run.fetchedBytes)} of what was fetched from the origin`;
   const { filters, filterBytes, questions, falseAnswers } = together;
   const told =
-    `${filters} filters of others take ${(filterBytes / 1e6).toFixed(2)} MB on all members; ` +
+    `${filters} filters of others take ${(filterBytes / 1e3).toFixed(0)} kB on all members; ` +
     `${percent(falseAnswers / questions, 2)} of ${questions} questions were asked because of a wrong filter`;
   return [
     {
