@@ -6,7 +6,7 @@ import { repositoryRoot } from '../testkit/repository.ts';
 import { drawGrowth, formatGrowth, type Point } from './growth-chart.ts';
 import { describeMachine, drawChart, formatCosts, formatTable } from './report.ts';
 import type { Result } from './result.ts';
-import { workloads } from './workloads/all.ts';
+import { longWorkloads, workloads } from './workloads/all.ts';
 import { growthByFiles, growthByMembers } from './workloads/growth.ts';
 
 /** How costs grow. They take long, and run only if they are named. */
@@ -38,7 +38,7 @@ async function inScratch<Measured>(work: (root: string, scratch: string) => Prom
 /** Runs the workloads, each on its own cluster, prints the tables and writes JSON and charts into bench/results. */
 async function main(): Promise<void> {
   const repetitions = Number(values.repetitions);
-  const names = [...Object.keys(workloads), ...Object.keys(growths)];
+  const names = [workloads, longWorkloads, growths].flatMap((some) => Object.keys(some));
   const asked = values.only ?? Object.keys(workloads);
   if (!asked.every((name) => names.includes(name)) || !(repetitions >= 1)) {
     throw new Error(`usage: npm run bench -- [--only ${names.join('|')}]… [--repetitions N] [--directory DIR]`);
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   const points: Point[] = [];
   for (const name of asked) {
     process.stderr.write(`${name} …\n`);
-    const workload = workloads[name];
+    const workload = workloads[name] ?? longWorkloads[name];
     const growth = growths[name];
     if (workload !== undefined) {
       results.push(...(await inScratch((root, scratch) => workload({ root, scratch, repetitions }))));

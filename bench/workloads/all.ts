@@ -17,6 +17,7 @@ import { newcomer } from './newcomer.ts';
 import { openClose } from './open-close.ts';
 import { page } from './page.ts';
 import { severalSources } from './several.ts';
+import { simulatedWebServers } from './simulated-web-servers.ts';
 import { assertSame, type Trio } from './through.ts';
 import { webServers } from './web-server.ts';
 
@@ -75,4 +76,9 @@ export const workloads: Readonly<Record<string, Workload>> = {
   idle: onThree(({ members }) => idle(members)),
   'web-servers': ({ root }) => webServers(root),
   page: ({ scratch }) => page(scratch),
+};
+
+/** Workloads that take long: they run only if they are named. */
+export const longWorkloads: Readonly<Record<string, Workload>> = {
+  'web-servers-64': simulatedWebServers,
 };

@@ -2,16 +2,17 @@ import { Cluster } from '../../testkit/cluster.ts';
 import type { Member } from '../../testkit/member.ts';
 import type { Result } from '../result.ts';
 import { until } from '../until.ts';
-import { filePaths, reads, writePages } from '../web-trace.ts';
+import {
+  cooperationGain,
+  filePaths,
+  originDisk,
+  readersPerServer,
+  reads,
+  serverCacheBytes,
+  writePages,
+} from '../web-trace.ts';
 
 const readsPerServer = 2_000;
-const readersPerServer = 4;
-/** A quarter of the pages. */
-const cache = '60 MiB';
-/** What the disk of the origin gives to all servers together, and the time of a seek. */
-const origin = { bytesPerSecond: 3_000_000, delayMs: 5 };
-/** What cooperation brought in the source: 24 to 37 % more reads a second. */
-const gain = { target: 1.24, goal: 1.37 };
 
 interface Run {
   readonly ms: number;
@@ -32,7 +33,7 @@ async function serve(
     const [source] = cluster.members as [Member];
     await writePages(source.folder);
     await until([source], (status) => status.files === filePaths.length && status.synchronised);
-    const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: cache };
+    const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: `${serverCacheBytes} B` };
     const names = Array.from({ length: servers }, (_, index) => `server-${index}`);
     for (const name of names) await cluster.add(name, { start: { env } });
     const members = names.map((name) => cluster.member(name));
@@ -40,7 +41,7 @@ async function serve(
       for (const a of names) for (const b of names) if (a < b) cluster.link(a, b, 'cut');
     } else await cluster.connected();
     await until(members, (status) => status.cache?.remoteFiles === filePaths.length && status.pending === 0);
-    const { bytesPerSecond, delayMs } = origin;
+    const { bytesPerSecond, delayMs } = originDisk;
     cluster.shapes('origin', { bytesPerSecond: bytesPerSecond / servers, delayMs });
     const sentBefore = await source.metric('lockstep_peer_sent_bytes_total');
     const startMs = performance.now();
@@ -87,11 +88,11 @@ export async function webServers(directory: string): Promise<Result[]> {
     const note = (run: Run): string =>
       `${rate(run)}, ${percent(run.hits)} hits, ${percent(run.originBytes / run.fetchedBytes)} of what was fetched from the origin`;
     results.push({
-      name: `${servers} web servers and an origin of ${origin.bytesPerSecond / 1e6} MB/s, ${servers * readsPerServer} reads`,
+      name: `${servers} web servers and an origin of ${originDisk.bytesPerSecond / 1e6} MB/s, ${servers * readsPerServer} reads`,
       unit: 'ms',
       lockstep: [together.ms],
-      target: { atMost: alone.ms / gain.target },
-      goal: { atMost: alone.ms / gain.goal },
+      target: { atMost: alone.ms / cooperationGain.target },
+      goal: { atMost: alone.ms / cooperationGain.goal },
       note: `${note(together)}; without cooperation ${note(alone)}`,
     });
   }

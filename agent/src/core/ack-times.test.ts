@@ -23,6 +23,12 @@ describe('[JY2] when this member learned that another has an operation', () => {
     ['a range that grows on both sides', [applied(0, [2, 2]), applied(0, [1, 3])], [1, undefined, 1]],
     ['a repeated acknowledgement changes nothing', [applied(0), applied(2), applied(2)], [1, 1, undefined]],
     [
+      'a range that is repeated, and one that came after it',
+      [applied(0, [2, 2]), applied(0, [2, 2], [3, 3])],
+      [undefined, undefined, 1],
+    ],
+    ['a range that comes while the vector stays', [applied(1), applied(1, [3, 3])], [undefined, undefined, 1]],
+    [
       'a member that lost some and has them again: the first time counts',
       [applied(0), applied(3), applied(1), applied(3)],
       [1, 1, 1],

@@ -21,6 +21,7 @@ export class AckTimes {
     this.#last = applied;
     if (before === undefined || before === applied) return;
     for (const origin of originsOf(applied)) {
+      if (isRepeated(before, applied, origin)) continue;
       for (const [from, to] of newlyCovered(coverOf(before, origin), coverOf(applied, origin))) {
         this.#ranges.add(origin, from, to, atMs);
       }
@@ -40,6 +41,12 @@ export class AckTimes {
 
 function originsOf({ vector, ranges }: Applied): Set<OriginId> {
   return new Set([...Object.keys(vector), ...Object.keys(ranges)] as OriginId[]);
+}
+
+/** True if both cover the same, and no ranges. With many members nearly all that an acknowledgement says of an origin was said before. */
+function isRepeated(before: Applied, applied: Applied, origin: OriginId): boolean {
+  if (before.vector[origin] !== applied.vector[origin]) return false;
+  return before.ranges[origin] === undefined && applied.ranges[origin] === undefined;
 }
 
 /** The ranges of one origin that are covered, ascending. */

@@ -6,6 +6,7 @@ import { Scheduler } from '../base/scheduler.ts';
 import { worldBeganMs } from '../base/sim-clock.ts';
 import { Story } from '../base/story.ts';
 import { freezeMessage, Medium, type NetworkConduct } from '../network/sim-network.ts';
+import type { Uplink } from '../network/uplink.ts';
 import { Ledger } from '../users/ledger.ts';
 import { UserShell } from '../users/user-shell.ts';
 import { JournalShelf } from '../world/journal-shelf.ts';
@@ -40,18 +41,22 @@ export interface LiveClusterOptions {
   readonly names: readonly string[];
   /** The network between two members, by name. */
   readonly network?: (a: string, b: string) => NetworkConduct;
+  /** The line that all sessions of a member share, by its name. */
+  readonly uplink?: (name: string) => Uplink | undefined;
+  /** The room for the contents of members on demand. */
+  readonly cacheBytes?: number;
   /** Receives what an agent logs as an error, which only a defect causes. */
   readonly failed: (what: string) => void;
 }
 
 /**
- * Members that run the real engine on simulated disks and networks, in real time, for a browser or a test. Events that are rare in a real
- * cluster can be triggered on purpose.
+ * Members that run the real engine on simulated disks and networks, in real time or at full speed, for a browser, a test or a measurement.
+ * Events that are rare in a real cluster can be triggered on purpose.
  */
 export class LiveCluster implements Surroundings {
   readonly scheduler: Scheduler;
   readonly medium: Medium;
-  readonly scenario = calm;
+  readonly scenario: MachineConduct;
   readonly story: Story;
   readonly shelf = new JournalShelf();
   readonly machines: Machine[] = [];
@@ -63,8 +68,10 @@ export class LiveCluster implements Surroundings {
   #running: Promise<void> | undefined;
   #isStopped = false;
 
-  constructor({ names, network = () => ({ delayMsMax: 1, bytesPerMs: 1e6 }), failed }: LiveClusterOptions) {
-    this.#failed = failed;
+  constructor(options: LiveClusterOptions) {
+    const { network = () => ({ delayMsMax: 1, bytesPerMs: 1e6 }), uplink = () => undefined, cacheBytes = 0 } = options;
+    this.#failed = options.failed;
+    this.scenario = { ...calm, cacheBytes };
     this.scheduler = new Scheduler(this.#random.fork());
     this.story = new Story(false, () => this.scheduler.nowMs);
     this.medium = new Medium({
@@ -72,16 +79,18 @@ export class LiveCluster implements Surroundings {
       random: this.#random.fork(),
       conduct: (a, b) => network(this.#nameOf(a), this.#nameOf(b)),
       carrier: freezeMessage,
+      uplink: (from) => uplink(this.#nameOf(from)),
       observed: () => undefined,
     });
-    for (const name of names) this.add(name);
+    for (const name of options.names) this.add(name);
   }
 
   /** A machine with an empty folder, whose agent is not started. */
-  add(name: string): Machine {
+  add(name: string, { isOnDemand = false } = {}): Machine {
     const [first] = this.machines;
     const peers = first === undefined ? [] : [first.address];
-    const machine = new Machine({ name, offsetMs: this.#offsetMs, peers, around: this, random: this.#random.fork() });
+    const [offsetMs, random] = [this.#offsetMs, this.#random.fork()];
+    const machine = new Machine({ name, offsetMs, peers, around: this, random, isOnDemand });
     this.machines.push(machine);
     return machine;
   }

@@ -11,6 +11,7 @@ import type { Link, LinkReceiver } from '../../sync/ports/network.ts';
 import { realBytesIn } from '../base/filler.ts';
 import type { Life } from '../base/life.ts';
 import type { Scheduler } from '../base/scheduler.ts';
+import type { Uplink } from './uplink.ts';
 
 /** The first overtakes the others. */
 const lanes: readonly Lane[] = ['signals', 'operations', 'blocks'];
@@ -38,6 +39,8 @@ interface EndOptions {
   readonly remote: string;
   readonly route: Route;
   readonly carrier: Carrier;
+  /** The line of the sender, if its rate is that of all its sessions together. */
+  readonly uplink?: Uplink | undefined;
   /** Called with each delivered message. */
   readonly arrived: (message: PeerMessage) => void;
 }
@@ -84,10 +87,10 @@ export class SimLink implements Link {
   send(message: PeerMessage): void {
     this.#options.life.effect();
     if (this.#endReason !== undefined) return;
-    const { scheduler, route, carrier } = this.#options;
-    const bytes = weightOf(message);
+    const { scheduler, route, carrier, uplink } = this.#options;
+    const bytes = uplink === undefined ? weightOf(message) : fullWeightOf(message);
     const startsAtMs = Math.max(scheduler.nowMs, this.#queue.at(-1)?.leavesAtMs ?? 0);
-    const leavesAtMs = startsAtMs + bytes / route.bytesPerMs;
+    const leavesAtMs = uplink?.send(bytes, scheduler.nowMs) ?? startsAtMs + bytes / route.bytesPerMs;
     this.#prune();
     const lane = laneOf(message.type);
     this.#queue.push({ lane, leavesAtMs, bytes });
@@ -186,7 +189,7 @@ export class SimLink implements Link {
   }
 
   #hand(receiver: LinkReceiver, message: PeerMessage): void {
-    this.#receivedBytes += message.type === 'block' ? messageBytes + message.bytes.length : weightOf(message);
+    this.#receivedBytes += fullWeightOf(message);
     this.#options.arrived(message);
     receiver.message(message);
   }
@@ -223,4 +226,9 @@ function weightOf(message: PeerMessage): number {
     return messageBytes + (message.bytes.length > inlineBytesMax ? 0 : realBytesIn(message.bytes));
   if (message.type !== 'operations') return messageBytes;
   return message.carried.reduce((sum, { bytes }) => sum + messageBytes + (bytes?.length ?? 0), messageBytes);
+}
+
+/** The same, with all bytes of a large block. */
+function fullWeightOf(message: PeerMessage): number {
+  return message.type === 'block' ? messageBytes + message.bytes.length : weightOf(message);
 }

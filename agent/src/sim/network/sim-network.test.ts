@@ -7,14 +7,16 @@ import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { blockOf, virtualContent } from '../disk/content.ts';
 import { freezeMessage, Medium } from './sim-network.ts';
+import { Uplink } from './uplink.ts';
 
 const [ant, bee] = ['a'.repeat(52), 'b'.repeat(52)] as [MemberId, MemberId];
 
-async function connected(bytesPerMs = 1e6) {
+async function connected(bytesPerMs = 1e6, uplink?: Uplink) {
   const random = new Random(5);
   const scheduler = new Scheduler(random.fork());
   const conduct = () => ({ delayMsMax: 20, bytesPerMs });
-  const medium = new Medium({ scheduler, random, conduct, carrier: freezeMessage, observed: () => {} });
+  const shared = uplink && { uplink: () => uplink };
+  const medium = new Medium({ scheduler, random, conduct, carrier: freezeMessage, observed: () => {}, ...shared });
   const lives = { ant: new Life(), bee: new Life() };
   const network = medium.open(ant, 'ant:1', lives.ant);
   const links: Link[] = [];
@@ -121,6 +123,26 @@ describe('Medium', () => {
     medium.up(ant);
     await scheduler.run(6_000);
     expect(heard).toEqual(['closed: the connection was lost']);
+  });
+
+  test('on an uplink all sessions of a member share its rate, and large blocks weigh all their bytes', async () => {
+    const uplink = new Uplink(1_000);
+    const { scheduler, here, there } = await connected(1e6, uplink);
+    const began = scheduler.nowMs;
+    const arrivals: number[] = [];
+    there.start({ message: () => arrivals.push(scheduler.nowMs - began), closed: () => {} });
+    // Another session of the member sends first.
+    uplink.send(500_000, began);
+    here.send({ type: 'block', id: 1, bytes: new Uint8Array(blockBytes) });
+    uplink.bytesPerMs = 10_000;
+    here.send({ type: 'block', id: 2, bytes: new Uint8Array(blockBytes) });
+    await scheduler.run(began + 5_000);
+    const firstMs = (500_000 + blockBytes) / 1_000;
+    const secondMs = firstMs + blockBytes / 10_000;
+    for (const [index, ms] of [firstMs, secondMs].entries()) {
+      expect(arrivals[index]).toBeGreaterThan(ms);
+      expect(arrivals[index]).toBeLessThan(ms + 50);
+    }
   });
 
   test('the send queue drains at the speed of the line', async () => {

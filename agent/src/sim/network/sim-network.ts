@@ -4,6 +4,7 @@ import type { Life } from '../base/life.ts';
 import type { Random } from '../base/random.ts';
 import type { Scheduler } from '../base/scheduler.ts';
 import { type Carrier, type Route, SimLink } from './sim-link.ts';
+import type { Uplink } from './uplink.ts';
 
 /** `refused`: sessions break and dials fail at once. `silent`: messages get lost without an error. */
 export type Cut = 'refused' | 'silent';
@@ -59,6 +60,7 @@ export class Medium {
   readonly #random: Random;
   readonly #conduct: (a: MemberId, b: MemberId) => NetworkConduct;
   readonly #carrier: Carrier;
+  readonly #uplink: (from: MemberId) => Uplink | undefined;
   readonly #hosts = new Map<string, Host>();
   readonly #pairs = new Map<string, Pair>();
   readonly #observed: (from: MemberId, to: MemberId, message: PeerMessage) => void;
@@ -69,6 +71,8 @@ export class Medium {
     /** The network between two members, independent of their order. */
     conduct: (a: MemberId, b: MemberId) => NetworkConduct;
     carrier: Carrier;
+    /** The line of a member that all its sessions share; without it, each pair has its own. */
+    uplink?: ((from: MemberId) => Uplink | undefined) | undefined;
     /** Called with every message that arrives. */
     observed: (from: MemberId, to: MemberId, message: PeerMessage) => void;
   }) {
@@ -76,6 +80,7 @@ export class Medium {
     this.#random = options.random;
     this.#conduct = options.conduct;
     this.#carrier = options.carrier;
+    this.#uplink = options.uplink ?? (() => undefined);
     this.#observed = options.observed;
   }
 
@@ -152,6 +157,7 @@ export class Medium {
         remote: there.address,
         route: pair,
         carrier: this.#carrier,
+        uplink: this.#uplink(here.member),
         arrived: (message) => this.#observed(there.member, here.member, message),
       });
     const [dialler, listener] = [end(from, to, true), end(to, from, false)];
