@@ -12,8 +12,8 @@ const servers = 63;
 const readsPerServer = 200;
 
 /**
- * As `webServers`, for more members than one machine can run: the real engine on simulated time, disks and network. The load of this machine
- * changes no figure, so both runs are made at the same time.
+ * As `webServers`, for more members than one machine can run: the real engine on simulated time, disks and network. Other work on this
+ * machine takes no simulated time, so both runs are made at the same time.
  */
 export async function simulatedWebServers(): Promise<Result[]> {
   const [alone, together] = await Promise.all([simulate(false), simulate(true)]);
