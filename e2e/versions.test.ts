@@ -113,6 +113,8 @@ test('[DB-F4] the buttons of the versions stay where they are when the last memb
   await rm(join(ant.folder, 'plan.txt'));
   await expect(panel.getByText('2 of 3 members')).toBeVisible();
   await expect(waiting).toContainText('cat');
+  // The list has the delete last: the others are asked first which versions they have, and one of them does not answer.
+  await expect(panel.getByRole('region', { name: 'Versions' }).getByRole('listitem')).toHaveCount(2);
   await expect(putBack).toBeVisible();
   const before = await putBack.boundingBox();
   cat.signal('SIGCONT');

@@ -117,7 +117,8 @@ test.skipIf(process.getuid?.() !== 0)(
     expect(namesIn(cow)).toEqual(expect.arrayContaining(['disk', 'disk/a', 'disk/b']));
     await level(cow, ant);
     expect(namesIn(ant)).toEqual(['c', 'd', 'disk', 'disk/a', 'disk/b', 'e']);
-    expect(await cow.problems()).not.toContain('cache-full');
+    // On a busy machine it may be there for a moment: others must have the files durably before they are dropped.
+    await eventually(async () => expect(await cow.problems()).not.toContain('cache-full'));
     await writeFile(cow.path('disk/more'), randomBytes(3 * mebibyte));
     await eventually(async () => expect(await cow.problems()).toContain('cache-full'));
     expect(namesIn(cow)).toEqual(['disk', 'disk/a', 'disk/b', 'disk/more']);
