@@ -121,6 +121,6 @@ test.skipIf(process.getuid?.() !== 0)(
     await eventually(async () => expect(await cow.problems()).not.toContain('cache-full'));
     await writeFile(cow.path('disk/more'), randomBytes(3 * mebibyte));
     await eventually(async () => expect(await cow.problems()).toContain('cache-full'));
-    expect(namesIn(cow)).toEqual(['disk', 'disk/a', 'disk/b', 'disk/more']);
+    await eventually(() => expect(namesIn(cow)).toEqual(['disk', 'disk/a', 'disk/b', 'disk/more']));
   },
 );

@@ -120,6 +120,8 @@ export class Cache {
     const nowMs = this.#context.clock.monotonicMs();
     if (this.usedBytes <= this.bytesMax) {
       this.#overSinceMs = undefined;
+      this.#attempts = 0;
+      this.#againAtMs = 0;
       this.#context.problems.clear('cache-full');
       return;
     }
@@ -128,10 +130,7 @@ export class Cache {
     if (nowMs < this.#againAtMs) return;
     this.#attempts++;
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
-    const done = this.#makeRoom(0).then((outcome) => {
-      if (outcome === 'room') this.#attempts = 0;
-    });
-    done.catch((error: unknown) => {
+    this.#makeRoom(0).catch((error: unknown) => {
       this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
     });
   }
