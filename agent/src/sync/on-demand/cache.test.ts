@@ -34,3 +34,23 @@ test('[OD5] a file on a disk that is mounted in the folder is tried once, and no
   expect(await until(() => attempts.length > 2, 60 * minuteMs)).toBe(true);
   expect(attempts.at(-1)).toBe('disk/film');
 });
+
+test('[OD5] once all files fitted, the next one that does not is tried to be dropped at once', async () => {
+  const bee = new ScriptedPeer('b');
+  let questions = 0;
+  bee.answer = (message) => {
+    if (message.type !== 'want') return;
+    questions++;
+    bee.say({ type: 'missing', id: message.id, lacks: true, shows: true });
+  };
+  const { engine, volume, until } = openTestMember([bee], { onDemand: true });
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => questions >= 8, 20 * minuteMs)).toBe(true);
+  engine.cache.limit({ bytes: 2 * mebibyte });
+  await until(() => false, 2_000);
+  const before = questions;
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => questions > before, 3_000)).toBe(true);
+});
