@@ -61,6 +61,7 @@ export default defineConfig({
             '{drills,testkit}/**/*.test.ts',
             'scripts/**/*.test.ts',
           ],
+          setupFiles: 'testkit/vitest/bounded-properties.ts',
           testTimeout: 30_000,
           // Each file would load the same modules again, which takes as long as the tests: none of them changes a module or a global.
           isolate: false,
