@@ -1,4 +1,4 @@
-import type { PathReport, PathVersion, Status, TreeEntry, TreePage } from '@lockstep/shared/api';
+import type { PathReport, PathVersion, Status, TreeEntry, TreePage, VersionsPage } from '@lockstep/shared/api';
 import { expect, test } from 'vitest';
 import {
   deedOf,
@@ -10,6 +10,7 @@ import {
   placesOf,
   rowsOf,
   shownEntries,
+  shownVersions,
   trailOf,
   treeTrigger,
   typeOf,
@@ -95,6 +96,24 @@ test.each([
   const holders = members.map((name) => ({ member: name, name }));
   const version = { type: 'file', content: 'b3:', members: holders, ...rest } as unknown as PathVersion;
   expect(placesOf(version, 'ant')).toBe(sentence);
+});
+
+test('[DB-F9] versions that are newer than the answer about them come first, and the last one is not called the current', () => {
+  const [first, second, deleted] = [1, 2, 3].map((row) => ({
+    ...operation,
+    row,
+    seq: row,
+    kind: row === 3 ? 'delete' : 'put',
+  }));
+  const version = (logged: typeof first, isCurrent: boolean) => ({ ...logged, version: `o:${logged?.seq}`, isCurrent });
+  const page = { path: 'a', versions: [version(second, true), version(first, false)] } as unknown as VersionsPage;
+  const report = { path: 'a', heads: [deleted], log: [deleted, second, first] } as unknown as PathReport;
+  expect(shownVersions(report, page)).toEqual([deleted, second, version(first, false)]);
+  expect(shownVersions({ ...report, heads: [second], log: [second, first] } as unknown as PathReport, page)).toEqual(
+    page.versions,
+  );
+  expect(shownVersions(report, undefined)).toBe(report.log);
+  expect(shownVersions(report, { ...page, path: 'b' })).toBe(report.log);
 });
 
 test('[DB-F10] a deleted directory is listed as one only with what was deleted', () => {

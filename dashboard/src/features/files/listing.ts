@@ -6,6 +6,7 @@ import type {
   Status,
   TreeEntry,
   TreePage,
+  VersionsPage,
 } from '@lockstep/shared/api';
 import { formatNames } from '@lockstep/shared/present';
 import { type Order, sortedBy } from './order.ts';
@@ -102,6 +103,24 @@ export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): str
     default:
       return replaced === undefined ? 'Written' : 'Changed';
   }
+}
+
+/**
+ * The versions of the path, newest first: those of `page`, which says who has each, and before them what was journaled since. The page is
+ * older than the report while a member is asked that does not answer. Of a version that was current then it does not say where it is now.
+ */
+export function shownVersions(
+  { path, heads: [head], log }: PathReport,
+  page: VersionsPage | undefined,
+): readonly (LoggedOperation | PathVersion)[] {
+  if (page?.path !== path) return log;
+  const newest = page.versions[0]?.row ?? 0;
+  const known = page.versions.map((version) => {
+    const isCurrent = head !== undefined && version.version === `${head.origin}:${head.seq}`;
+    if (isCurrent === version.isCurrent) return version;
+    return log.find(({ row }) => row === version.row) ?? { ...version, isCurrent };
+  });
+  return [...log.filter(({ row }) => row > newest), ...known];
 }
 
 /** Where the content of a version can be had; `self` is the member that serves the page. */

@@ -9,7 +9,7 @@ import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { contentUrl, downloadUrl } from '../../parts/content-url.ts';
 import { encodePath, pathLink } from '../../parts/links.ts';
 import { Moment } from '../../parts/moment.tsx';
-import { deedOf, nameOf, placesOf, typeOf } from './listing.ts';
+import { deedOf, nameOf, placesOf, shownVersions, typeOf } from './listing.ts';
 import classes from './versions.module.css';
 
 /** A large content may have to come from another member over a slow line. */
@@ -54,7 +54,7 @@ export function Versions({ report }: { readonly report: PathReport }) {
     if (isYes && version !== undefined) void restore(version);
   };
 
-  const versions: readonly (LoggedOperation | PathVersion)[] = data?.path === path ? data.versions : log;
+  const versions = shownVersions(report, data);
   const canRestore = !isRunning && report.disk?.type !== 'directory';
   // Of a deleted directory all that was deleted with it comes back, whichever of its versions is meant.
   const last = versions.find((each) => typeOf(each) !== 'absent');
