@@ -27,7 +27,10 @@ export const operationsFrameBytesTarget = 1_048_576;
 /** Frames of operations sent to one peer and not yet confirmed: bounds what a slow receiver must hold in memory. */
 export const operationFramesInFlightMax = 8;
 
-/** Blocks requested from one source and not yet received. 8 MiB in flight fill 10 Gbit/s at a round trip of 6 ms. */
+/**
+ * Blocks requested from one source and not yet staged. 8 MiB in flight fill 10 Gbit/s at a round trip of 6 ms. Of small contents there are up to
+ * eight times as many: a round trip for every eight files would be slower than the line.
+ */
 export const blocksInFlightPerSourceMax = 8;
 
 /** Blocks of small contents that may be requested from a source in addition, while large contents have all its places. */

@@ -112,7 +112,7 @@ export class BlockExchange {
     const { fetch, index } = request;
     if (fetch.todo.isHere(index)) {
       // Another source was faster.
-      this.#requests.release(peer);
+      this.#requests.release(request);
       this.pump();
       return;
     }
@@ -121,7 +121,7 @@ export class BlockExchange {
     this.#requests.void(fetch, index);
     void this.#parts.stage(request, bytes).finally(() => {
       // Not earlier: a block occupies memory until it is staged, and a disk can be slower than the network.
-      this.#requests.release(peer);
+      this.#requests.release(request);
       this.pump();
     });
   }
@@ -132,7 +132,7 @@ export class BlockExchange {
     const request = this.#take(peer, id, false);
     if (request === undefined) return;
     const { fetch, index, isOffered } = request;
-    this.#requests.release(peer);
+    this.#requests.release(request);
     if (isOffered) this.#offers.refuse(peer, fetch.content);
     else {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing.
@@ -223,7 +223,7 @@ export class BlockExchange {
     this.#rates.came(peer, nowMs, !this.#requests.awaits(peer));
     if (request === 'given-up') return undefined;
     if (this.#parts.fetches.get(request.fetch.content) === request.fetch) return request;
-    this.#requests.release(peer);
+    this.#requests.release(request);
     return undefined;
   }
 

@@ -1,6 +1,9 @@
-import { blocksInFlightPerSourceMax, smallBlocksInFlightMin } from '@lockstep/shared';
+import { blockBytes, blocksInFlightPerSourceMax, smallBlocksInFlightMin } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
+
+/** What a small block takes of a place: little memory, but some time of the peer. */
+const placesMin = 1 / 8;
 
 /** A request for a block of a content from a peer. */
 export interface BlockRequest<Fetch> {
@@ -21,7 +24,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   readonly #open = new Map<number, BlockRequest<Fetch>>();
   /** The ids of requests that are given up. An answer to one may still come. */
   readonly #givenUp = new Map<Peer, Set<number>>();
-  /** Blocks that were requested and have not been staged. */
+  /** Places of the blocks that were requested and have not been staged. */
   readonly #inFlight = new Map<Peer, number>();
   /** Bytes that were requested from each peer and have not come. */
   readonly #bytes = new Map<Peer, number>();
@@ -29,12 +32,12 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
 
   /** Whether a further block may be requested from the peer: a few small contents even if large ones have all places. */
   hasPlace({ size }: Fetch, peer: Peer): boolean {
-    if (this.inFlight(peer) < blocksInFlightPerSourceMax) return true;
+    if (this.inFlight(peer) + placesFor(Math.min(size, blockBytes)) <= blocksInFlightPerSourceMax) return true;
     if (blockCount(size) > 1) return false;
     return this.#of(peer).filter(({ fetch }) => blockCount(fetch.size) === 1).length < smallBlocksInFlightMin;
   }
 
-  /** The number of blocks that were requested from the peer and have not been staged. */
+  /** The places of the blocks that were requested from the peer and have not been staged: one for each whole block. */
   inFlight(peer: Peer): number {
     return this.#inFlight.get(peer) ?? 0;
   }
@@ -67,7 +70,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
     const { peer } = request;
     const added = { ...request, isVoid: false, dueSinceMs: nowMs };
     this.#open.set(id, added);
-    this.#inFlight.set(peer, this.inFlight(peer) + 1);
+    this.#inFlight.set(peer, this.inFlight(peer) + placesFor(bytesOf(added)));
     this.#bytes.set(peer, this.requestedBytes(peer) + bytesOf(added));
     return id;
   }
@@ -87,8 +90,9 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   }
 
   /** Gives the place of a request back. */
-  release(peer: Peer): void {
-    this.#inFlight.set(peer, Math.max(0, this.inFlight(peer) - 1));
+  release(request: BlockRequest<Fetch>): void {
+    const { peer } = request;
+    this.#inFlight.set(peer, Math.max(0, this.inFlight(peer) - placesFor(bytesOf(request))));
   }
 
   /** Makes the open requests for a block void: it came. */
@@ -106,7 +110,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
       this.#remove(id, request);
       const givenUp = this.#givenUp.get(request.peer) ?? new Set();
       this.#givenUp.set(request.peer, givenUp.add(id));
-      this.release(request.peer);
+      this.release(request);
       if (!request.isVoid) requests.push(request);
     }
     return requests;
@@ -144,6 +148,10 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   #of(peer: Peer): readonly BlockRequest<Fetch>[] {
     return this.all().filter((request) => request.peer === peer);
   }
+}
+
+function placesFor(bytes: number): number {
+  return Math.max(placesMin, bytes / blockBytes);
 }
 
 function bytesOf({ fetch, index }: BlockRequest<{ readonly size: number }>): number {

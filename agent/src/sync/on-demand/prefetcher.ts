@@ -7,8 +7,8 @@ import type { Cache } from './cache.ts';
 import type { FileRead, OnDemandFiles } from './on-demand-files.ts';
 import type { UseRecord } from './use-record.ts';
 
-/** Files that are prefetched at a time: enough that a round trip and the disk do not determine the rate. */
-const prefetchesMax = 4;
+/** Files that are prefetched at a time: so many share a round trip, and become durable together. */
+const prefetchesMax = 32;
 /** What is on its way when a reader asks comes within this time, except for the little that may always be. */
 const delayMsMax = 200;
 /** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */

@@ -3,6 +3,7 @@ import {
   blockTimeoutMs,
   fetchesMax,
   type Operation,
+  smallBlocksInFlightMin,
   type WantMessage,
 } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
@@ -77,6 +78,21 @@ test('[CT16] a small file does not wait for the blocks of a large one: it is req
   expect(await until(() => asked.length === places, 5_000)).toBe(true);
   expect(await until(() => asked.length > places, 5_000)).toBe(false);
   expect(asked.filter(({ content }) => content.parts.length === 1)).toHaveLength(1);
+});
+
+test('[CT16] many small files are requested at once, of no more bytes than of large ones', async () => {
+  const files = (count: number, size: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${100 + index}`, size]));
+  for (const [size, places] of [
+    [0.1, 8 * blocksInFlightPerSourceMax],
+    [0.25, 4 * blocksInFlightPerSourceMax],
+    [1, blocksInFlightPerSourceMax],
+  ] as const) {
+    let asked = 0;
+    const { until } = await offered(files(100, size), () => asked++);
+    expect(await until(() => asked >= places, 5_000)).toBe(true);
+    expect(await until(() => asked > places + smallBlocksInFlightMin, 5_000)).toBe(false);
+  }
 });
 
 test('[CT10] the transfer of a version that was replaced meanwhile is abandoned for the next one', async () => {
