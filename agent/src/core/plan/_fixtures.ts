@@ -80,6 +80,8 @@ export interface WorldInput {
   readonly placed?: readonly string[];
   /** Contents that came with their operations. */
   readonly inbox?: string;
+  /** Contents of files below a mount that hides them. */
+  readonly hidden?: string;
 }
 
 /**
@@ -96,6 +98,7 @@ export class World implements PlanView {
   readonly #wanted: readonly string[] | undefined;
   readonly #placed: readonly string[];
   readonly #inbox: string;
+  readonly #hidden: string;
   readonly #operations = new Map<string, Operation>();
   #number = 0;
 
@@ -103,6 +106,7 @@ export class World implements PlanView {
     this.#wanted = input.wanted;
     this.#placed = input.placed ?? [];
     this.#inbox = input.inbox ?? '';
+    this.#hidden = input.hidden ?? '';
     for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
     for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
     for (const content of input.history ?? '') this.history.add(content);
@@ -173,6 +177,10 @@ export class World implements PlanView {
     return this.history.has(content) ? { from: 'history' } : undefined;
   }
 
+  isHidden(content: ContentId): boolean {
+    return this.#hidden.includes(content);
+  }
+
   ignores(path: string): boolean {
     return [...this.ignored].some((rule) => path === rule || isBelow(path, rule));
   }
@@ -218,7 +226,7 @@ export function bothPlans(input: WorldInput): { live: readonly string[]; deleted
 }
 
 /** A plan as text, one line for each item. */
-export function lines({ steps, records, needs, waiting }: Plan): readonly string[] {
+export function lines({ steps, records, needs, waiting, hidden }: Plan): readonly string[] {
   return [
     ...steps.map(({ request }) => line(request.action) + (request.keep === undefined ? '' : `, keep ${request.keep}`)),
     ...records.map(
@@ -226,6 +234,7 @@ export function lines({ steps, records, needs, waiting }: Plan): readonly string
     ),
     ...needs.map(({ path, content }) => `need ${content} for ${path}`),
     ...waiting.map((path) => `wait ${path}`),
+    ...hidden.map(({ path }) => `hidden ${path}`),
   ];
 }
 

@@ -21,6 +21,11 @@ test('[OD1] a content that is on this disk is put at its path: it may be the onl
   ]);
 });
 
+test('[OD1] a file is not remote while a mount hides its content on this disk: a delete of that file may follow', () => {
+  expect(live({ heads: { p: file('A') }, hidden: 'A' })).toEqual(['hidden p']);
+  expect(live({ heads: { p: file('A') }, hidden: 'A', wanted: ['p'] })).toEqual(['need A for p']);
+});
+
 test('[OD3] a file of this member is removed when a version comes that is not here', () => {
   expect(live({ disk: { p: file('A') }, heads: { p: file('B') } })).toEqual(['unlink p, keep A']);
   expect(live({ disk: { p: file('A') }, heads: { p: file('B') }, staged: 'B' })).toEqual([

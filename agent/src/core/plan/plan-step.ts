@@ -20,6 +20,8 @@ export interface PlanView {
   movesWhole(operation: Operation): boolean;
   /** The place where this member itself has the content. */
   localSource(content: ContentId): ContentSource | undefined;
+  /** True if a file of this member has the content that cannot be read now, because another mount is over it. */
+  isHidden(content: ContentId): boolean;
   ignores(path: string, isDirectory: boolean): boolean;
   /** False for a file whose content this member does not fetch now, because it fetches on demand. */
   isWanted(path: string): boolean;

@@ -25,6 +25,8 @@ export interface Plan {
   readonly needs: readonly Operation[];
   /** Paths with nothing to do now: a parent, a child or the resolver must come first. */
   readonly waiting: readonly string[];
+  /** Files that would become remote, although this member has their content below a mount: it may be the only one, so it must not be forgotten. */
+  readonly hidden: readonly Operation[];
 }
 
 /**
@@ -46,6 +48,7 @@ class Planner {
   readonly #records: DiskChange[] = [];
   readonly #needs: Operation[] = [];
   readonly #waiting: string[] = [];
+  readonly #hidden: Operation[] = [];
   /** Paths that are directories after a step of this batch, and paths that a rename of this batch covers. */
   readonly #madeDirectories = new Set<string>();
   readonly #dealtWith = new Set<string>();
@@ -58,7 +61,13 @@ class Planner {
     for (const row of rows) {
       if (!this.#dealtWith.has(row.path)) this.#planPath(row);
     }
-    return { steps: this.#steps, records: this.#records, needs: this.#needs, waiting: this.#waiting };
+    return {
+      steps: this.#steps,
+      records: this.#records,
+      needs: this.#needs,
+      waiting: this.#waiting,
+      hidden: this.#hidden,
+    };
   }
 
   #planPath(row: PendingPath): void {
@@ -169,6 +178,7 @@ class Planner {
     const source = head.size === 0 ? noBytes : this.#sourceOf(row, head, isWanted);
     if (source === undefined) {
       if (isWanted) this.#needs.push(head);
+      else if (this.#view.isHidden(content)) this.#hidden.push(head);
       else this.#planRemote(row, head);
       return;
     }

@@ -85,6 +85,7 @@ export class ApplyBatch {
     );
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
+    for (const head of plan.hidden) this.#blocked.block(head.path, head, 'its content is below a mount that hides it');
     const refused = new Set<FetchSize>();
     for (const operation of await this.#withoutUnseen(plan.needs)) {
       if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));

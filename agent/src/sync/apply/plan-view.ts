@@ -3,7 +3,7 @@ import type { DiskEntry, PendingPath } from '../../core/entry.ts';
 import type { ContentSource } from '../../core/plan/action.ts';
 import type { PlanView } from '../../core/plan/plan-step.ts';
 import type { Context } from '../state/context.ts';
-import { fileSource, filesWith } from '../transfer/local-content.ts';
+import { fileSource, filesWith, hiddenPaths, isBelowMount } from '../transfer/local-content.ts';
 
 /** The planner's view of the journal and of the contents on this member. Valid while the folder lock is held. */
 export class JournalPlanView implements PlanView {
@@ -11,6 +11,8 @@ export class JournalPlanView implements PlanView {
   readonly #staged: (content: ContentId) => boolean;
   readonly #movesWhole: (operation: Operation) => boolean;
   readonly #history: ReadonlySet<ContentId>;
+  /** Mount points that hide files of this member. */
+  readonly #mounts: readonly string[];
   /** Those of the copies that the plan puts into the folder. */
   #takenBytes = 0;
 
@@ -24,6 +26,7 @@ export class JournalPlanView implements PlanView {
     this.#staged = staged;
     this.#movesWhole = movesWhole;
     this.#history = history;
+    this.#mounts = hiddenPaths(context.problems);
   }
 
   /** Opens a view for planning `rows`: looks up which of their contents are in history. */
@@ -78,6 +81,10 @@ export class JournalPlanView implements PlanView {
     const [file] = filesWith(this.#context, content);
     if (file !== undefined) return fileSource(file);
     return this.#history.has(content) ? { from: 'history' } : undefined;
+  }
+
+  isHidden(content: ContentId): boolean {
+    return this.#mounts.length > 0 && isBelowMount(this.#context.journal, content, this.#mounts);
   }
 
   ignores(path: string, isDirectory: boolean): boolean {

@@ -33,7 +33,17 @@ export function hiddenPaths(problems: Context['problems']): readonly string[] {
 
 /** True for the row of an entry that exists and is not hidden. */
 export function isShown(row: DiskEntry, hidden: readonly string[]): row is ShownFile {
-  return row.fingerprint !== undefined && !hidden.some((mount) => row.path === mount || isBelow(row.path, mount));
+  return row.fingerprint !== undefined && !isCovered(row, hidden);
+}
+
+/** True if a file of this member with the content is at or below one of these mount points. */
+export function isBelowMount(journal: Journal, content: ContentId, mounts: readonly string[]): boolean {
+  const rows = journal.diskWithContent(content, hiddenFilesMax);
+  return rows.some((row) => row.fingerprint !== undefined && isCovered(row, mounts));
+}
+
+function isCovered({ path }: DiskEntry, mounts: readonly string[]): boolean {
+  return mounts.some((mount) => path === mount || isBelow(path, mount));
 }
 
 /** The file of a row as a source of its content. */
