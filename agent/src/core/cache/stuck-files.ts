@@ -1,12 +1,12 @@
-/** A file that cannot be removed is tried again so much later: its directory is another disk or write-protected, which a person must change. */
+/** Such a file is tried again so much later: its directory is another disk or write-protected, which a person must change. */
 const stuckMs = 3_600_000;
 
-/** The files of a cache that could not be removed in the last hour. */
+/** The files that could not be removed, or put into the folder, in the last hour. */
 export class StuckFiles {
   /** When each may be tried again, the earliest first. */
   readonly #untilMs = new Map<string, number>();
 
-  /** The file at `path` could not be removed at `nowMs`, a monotonic time. */
+  /** It was tried in vain at `nowMs`, a monotonic time. */
   add(path: string, nowMs: number): void {
     this.#forgetBefore(nowMs);
     this.#untilMs.delete(path);

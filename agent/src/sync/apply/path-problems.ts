@@ -63,7 +63,7 @@ export class PathProblems {
     this.#tellKeptBack();
     missing.keepOnly(({ path, ...dot }) => journal.heads(path).some((head) => dotKey(head) === dotKey(dot)));
     for (const [path, { head, code }] of this.#reported) {
-      if (this.#isPending(path, head)) continue;
+      if (this.#isPending(path, head) || this.#isAwaited(path, code)) continue;
       this.#reported.delete(path);
       problems.clear(code, { path });
     }
@@ -108,6 +108,12 @@ export class PathProblems {
     const row = journal.disk(path);
     if (row !== undefined && !row.damaged && dotKey(row.dot) === dotKey(head)) return false;
     return isLive(head) || row?.fingerprint !== undefined;
+  }
+
+  /** A remote file is not pending, but a reader may wait for it. That its content is missing is the answer to the reader, not a problem. */
+  #isAwaited(path: string, code: ProblemCode): boolean {
+    const { journal, wanted } = this.#context;
+    return code !== 'content-missing' && wanted.isDemanded(path) && journal.disk(path)?.remote === true;
   }
 
   #isOpen(path: string): boolean {

@@ -1,6 +1,6 @@
 import type { LackingCopies, Operation } from '@lockstep/shared';
+import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import { copiesShare } from '../../core/copies/room.ts';
-import type { DiskEntry } from '../../core/entry.ts';
 import type { Clock } from '../ports/clock.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
@@ -51,6 +51,8 @@ export class CopiesKeeper {
   #isFull = false;
   /** Those that no member had when they were last asked for. */
   readonly #unavailable = new Set<string>();
+  /** Those that cannot be put at their path. */
+  readonly #stuck = new StuckFiles();
   #load: Load | undefined;
 
   /** `bytesMax`: the bytes that the contents on this member may take. */
@@ -103,12 +105,16 @@ export class CopiesKeeper {
 
   #note(operations: readonly Operation[]): void {
     if (this.#placement.rules.areTrivial) return;
-    for (const { path, content } of operations) if (content !== undefined) this.#fresh.add(path);
-    if (this.#fresh.size > listedMax) {
-      this.#fresh.clear();
-      this.#isFlooded = true;
-    }
+    for (const { path, content } of operations) if (content !== undefined) this.#await(path);
     this.#loop.poke();
+  }
+
+  /** Looks at the file once it is applied. */
+  #await(path: string): void {
+    this.#fresh.add(path);
+    if (this.#fresh.size <= listedMax) return;
+    this.#fresh.clear();
+    this.#isFlooded = true;
   }
 
   #applied(): void {
@@ -146,7 +152,7 @@ export class CopiesKeeper {
   /** Tries all once. Those that cannot be fetched now are tried again: a member that has them may come, or there may be room. */
   async #fetchMissing(): Promise<void> {
     const { clock } = this.#context;
-    const paths = [...this.#missing.keys()];
+    const paths = [...this.#missing.keys()].filter((path) => !this.#stuck.has(path, clock.monotonicMs()));
     let isRoom = true;
     for (let index = 0; index < paths.length && !this.#loop.isStopped && isRoom; index += movedAtOnce) {
       const startedMs = clock.monotonicMs();
@@ -183,6 +189,7 @@ export class CopiesKeeper {
       this.#isFull &&= !isDue;
       return true;
     }
+    if (fetched.code === 'path-in-the-way') this.#stuck.add(path, this.#context.clock.monotonicMs());
     if (fetched.code !== 'disk-full') {
       this.#unavailable.add(path);
       return true;
@@ -209,6 +216,9 @@ export class CopiesKeeper {
   async #scan(): Promise<void> {
     this.#isScanDue = false;
     const { journal, wanted } = this.#context;
+    // Those of which the operations came before the rules, or before this start.
+    const pending = this.#rows((after) => journal.pending({ which: 'live', after, limit: rowsAtOnce }));
+    for await (const { path, heads } of pending) if (heads[0]?.content !== undefined) this.#await(path);
     const bytesMax = this.#bytesMax();
     const missing = new Map<string, number>();
     const unlisted = { files: 0, bytes: 0 };
@@ -239,7 +249,9 @@ export class CopiesKeeper {
   }
 
   /** Rows page by page: other tasks run in between. None where nothing has to be placed. */
-  async *#rows(page: (after: string | undefined) => readonly DiskEntry[]): AsyncIterableIterator<DiskEntry> {
+  async *#rows<Row extends { readonly path: string }>(
+    page: (after: string | undefined) => readonly Row[],
+  ): AsyncIterableIterator<Row> {
     if (this.#placement.rules.areTrivial) return;
     let after: string | undefined;
     for (;;) {
