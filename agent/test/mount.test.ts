@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { mountAt, unmount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
@@ -170,6 +171,21 @@ describe('programs in a mount', () => {
     expect(await readFile(join(point, 'kept'), 'utf8')).toBe('new\n');
     await cluster().settled();
     expect(readdirSync(bee().folder).filter((name) => /fuse_hidden/.test(name))).toEqual([]);
+  });
+
+  test('[FM4] a directory is removed only when no program has a file of it open', async () => {
+    await mount();
+    await mkdir(join(point, 'used'));
+    await writeFile(join(point, 'used/file'), 'bytes');
+    const file = await open(join(point, 'used/file'), 'r');
+    await expect(rm(join(point, 'used'), { recursive: true })).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    expect((await file.read(Buffer.alloc(5), 0, 5, 0)).buffer.toString()).toBe('bytes');
+    expect((await file.stat()).size).toBe(5);
+    await file.close();
+    // The library closes it a moment later.
+    await eventually(() => rmdir(join(point, 'used')));
+    const draft = await open(join(point, 'draft'), 'w');
+    await draft.close();
   });
 });
 

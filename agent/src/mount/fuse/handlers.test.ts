@@ -195,6 +195,24 @@ describe('[FM4] names', () => {
     expect(readdirSync(mounted.drafts)).toEqual([]);
   });
 
+  test.each([false, true])(
+    'a directory stays while a program has a file of it open; removed: %s',
+    async (isRemoved) => {
+      await mounted.handlers.mkdir('/d', 0o40755);
+      await mounted.handlers.mkdir('/e', 0o40755);
+      const handle = await mounted.handlers.create('/d/a', 0o644);
+      await mounted.write(handle, 'bytes');
+      if (isRemoved) await mounted.handlers.rename('/d/a', '/d/.fuse_hidden0000000100000002');
+      expect(await errorOf(() => mounted.handlers.rmdir('/d'))).toBe('ENOTEMPTY');
+      expect(await errorOf(() => mounted.handlers.rename('/e', '/d'))).toBe('ENOTEMPTY');
+      await mounted.close(handle);
+      if (!isRemoved) await mounted.handlers.unlink('/d/a');
+      await mounted.handlers.rename('/e', '/d');
+      await mounted.handlers.rmdir('/d');
+      expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
+    },
+  );
+
   test('a person may use such a name for a file', async () => {
     writeFileSync(mounted.at('a'), 'bytes');
     await mounted.handlers.rename('/a', '/.fuse_hidden0000000100000002');

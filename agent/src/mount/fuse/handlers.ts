@@ -83,7 +83,9 @@ export class Handlers {
   }
 
   rmdir(mounted: string): Soon<void> {
-    return this.#access.removeDirectory(writable(mounted));
+    const path = writable(mounted);
+    this.#checkUnused(path);
+    return this.#access.removeDirectory(path);
   }
 
   symlink(target: string, mounted: string): Soon<void> {
@@ -175,6 +177,7 @@ export class Handlers {
   async rename(from: string, to: string): Promise<void> {
     const [source, target] = [writable(from), writable(to)];
     if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
+    this.#checkUnused(target);
     // A draft below it would be published at a path that is no more.
     await this.#files.publish(source);
     await this.#access.rename(source, target);
@@ -205,6 +208,11 @@ export class Handlers {
   #remove(path: string, hidden: string): Soon<void> {
     const isNew = this.#files.at(path)?.isNew === true;
     return after(isNew ? undefined : this.#access.removeFile(path), () => this.#files.detach(path, hidden));
+  }
+
+  /** Throws ENOTEMPTY for a directory of open files. The library forgets their paths with it, and ends the process at the next request. */
+  #checkUnused(path: string): void {
+    if (this.#files.isOpenBelow(path)) throw new MountError('ENOTEMPTY', `Programs have files open in ${path}.`);
   }
 
   #stat(path: string): Soon<EntryStat> {
