@@ -96,6 +96,12 @@ export class AgentFiles implements RemoteFiles {
     return (await this.#page({ directory: parentOf(path), name: nameOf(path) })).files[0];
   }
 
+  async versionNow(path: string): Promise<string | undefined> {
+    const answer = await this.#ask('HEAD', `/files/${encoded(path)}`);
+    answer.resume();
+    return answer.headers.etag?.slice(1, -1);
+  }
+
   changed(path: string): void {
     const directory = parentOf(path);
     const known = this.#lists.get(directory)?.known;
