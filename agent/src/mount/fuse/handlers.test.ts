@@ -12,6 +12,7 @@ beforeEach(() => {
 afterEach(() => mounted.remove());
 
 const truncated = 0o1000;
+const appending = 0o2000;
 
 /** The error that a request ends with. */
 async function errorOf(request: () => unknown): Promise<string | undefined> {
@@ -152,6 +153,20 @@ describe('[FM3] another version that came meanwhile', () => {
     expect(await mounted.read(next)).toBe('second!');
     await mounted.close(reader);
     await mounted.close(next);
+  });
+});
+
+describe('[FM6] a program that appends', () => {
+  test.each([
+    ['longer', 'another version\n', 4],
+    ['shorter', 'v\n', 8],
+  ])('writes to the end of a version that became %s since the kernel asked', async (_, text, endBefore) => {
+    writeFileSync(mounted.at('a'), text);
+    const handle = await mounted.handlers.open('/a', appending);
+    await mounted.write(handle, 'one\n', endBefore);
+    await mounted.write(handle, 'two\n', endBefore + 4);
+    await mounted.close(handle);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe(`${text}one\ntwo\n`);
   });
 });
 

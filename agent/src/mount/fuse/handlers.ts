@@ -9,6 +9,7 @@ const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
 const truncateFlag = 0o1000;
+const appendFlag = 0o2000;
 const typeMask = 0o170000;
 
 /** What the handlers use. */
@@ -43,6 +44,8 @@ export class Handlers {
   readonly #access: Access;
   readonly #files: OpenFiles;
   readonly #owner: HandlerParts['owner'];
+  /** The handles whose writes go to the end of the file. */
+  readonly #appending = new Set<number>();
 
   constructor({ access, files, owner }: HandlerParts) {
     this.#access = access;
@@ -105,9 +108,9 @@ export class Handlers {
 
   async open(mounted: string, flags: number): Promise<number> {
     const handle = await this.#files.open(known(mounted));
-    if ((flags & truncateFlag) === 0) return handle;
     try {
-      await this.#files.of(handle).truncate(0);
+      if ((flags & truncateFlag) !== 0) await this.#files.of(handle).truncate(0);
+      if ((flags & appendFlag) !== 0) this.#appending.add(handle);
       return handle;
     } catch (error) {
       await this.#files.release(handle);
@@ -120,7 +123,9 @@ export class Handlers {
   }
 
   write(handle: number, bytes: Uint8Array, offset: number): Promise<number> | number {
-    return this.#files.of(handle).write(bytes, offset);
+    const file = this.#files.of(handle);
+    // The kernel takes the end for where it was up to a second ago: another version may be longer, or shorter.
+    return this.#appending.has(handle) ? file.append(bytes) : file.write(bytes, offset);
   }
 
   flush(handle: number): Promise<void> {
@@ -136,6 +141,7 @@ export class Handlers {
   }
 
   release(handle: number): Promise<void> {
+    this.#appending.delete(handle);
     return this.#files.release(handle);
   }
 
