@@ -214,6 +214,9 @@ describe('bad input', () => {
     await expect(readFile(join(point, '.lockstep/cluster.key'))).rejects.toThrow('ENOENT');
     await expect(writeFile(join(point, '.lockstep/x'), '')).rejects.toThrow('ENOENT');
     await expect(writeFile(join(point, '.Lockstep'), '')).rejects.toThrow('EACCES');
+    await expect(writeFile(Buffer.concat([Buffer.from(join(point, 'caf')), Buffer.of(0xe9)]), '')).rejects.toThrow(
+      'EILSEQ',
+    );
     await expect(shell(point, 'mkfifo pipe')).rejects.toThrow();
     await expect(shell(point, 'echo 1 > one; ln one two')).rejects.toThrow();
   });

@@ -263,6 +263,32 @@ describe('[FM4] names', () => {
   });
 });
 
+describe('[FM5] names that are not UTF-8, which the library makes alike', () => {
+  const name = '/caf\ufffd';
+
+  test.each<[string, () => unknown]>([
+    ['create', () => mounted.handlers.create(name, 0o644)],
+    ['mkdir', () => mounted.handlers.mkdir(name, 0o40755)],
+    ['symlink', () => mounted.handlers.symlink('b', name)],
+    ['rename', () => mounted.handlers.rename('/a', name)],
+    ['open to write', () => mounted.handlers.open(name, 0o1)],
+    ['open to truncate', () => mounted.handlers.open(name, truncated)],
+    ['truncate', () => mounted.handlers.truncate(name, 0)],
+    ['unlink', () => mounted.handlers.unlink(name)],
+  ])('are neither made nor changed: %s', async (_, ask) => {
+    writeFileSync(mounted.at('a'), 'of a');
+    writeFileSync(mounted.at('caf\ufffd'), 'before');
+    expect(await errorOf(ask)).toBe('EILSEQ');
+    expect(readFileSync(mounted.at('caf\ufffd'), 'utf8')).toBe('before');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('of a');
+  });
+
+  test('are read', async () => {
+    writeFileSync(mounted.at('caf\ufffd'), 'before');
+    expect(await mounted.read(await mounted.handlers.open(name, 0))).toBe('before');
+  });
+});
+
 describe('[FM5] what is refused', () => {
   test.each([
     ['/.lockstep', 'ENOENT'],

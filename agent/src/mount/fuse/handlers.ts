@@ -7,9 +7,13 @@ import { after } from '../soon.ts';
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 
+/** What the library makes of bytes that are not UTF-8. Different names become one by that. */
+const replacementCharacter = '\ufffd';
+
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
 const truncateFlag = 0o1000;
 const appendFlag = 0o2000;
+const accessMask = 0o3;
 const typeMask = 0o170000;
 
 /** What the handlers use. */
@@ -107,7 +111,9 @@ export class Handlers {
   }
 
   async open(mounted: string, flags: number): Promise<number> {
-    const handle = await this.#files.open(known(mounted));
+    // A file that is only read may have any name.
+    const isRead = (flags & (accessMask | truncateFlag)) === 0;
+    const handle = await this.#files.open(isRead ? known(mounted) : writable(mounted));
     try {
       if ((flags & truncateFlag) !== 0) await this.#files.of(handle).truncate(0);
       if ((flags & appendFlag) !== 0) this.#appending.add(handle);
@@ -146,9 +152,10 @@ export class Handlers {
   }
 
   async truncate(mounted: string, size: number): Promise<void> {
-    const open = this.#files.at(known(mounted));
+    const path = writable(mounted);
+    const open = this.#files.at(path);
     if (open !== undefined) return open.truncate(size);
-    const handle = await this.#files.open(writable(mounted));
+    const handle = await this.#files.open(path);
     try {
       await this.#files.of(handle).truncate(size);
     } finally {
@@ -257,6 +264,7 @@ function writable(mounted: string): string {
   const path = mounted.replace(/^\/+/, '');
   if (path === '') throw new MountError('EBUSY');
   if (path.split('/').some(isStateName)) throw new MountError('EACCES');
+  if (path.includes(replacementCharacter)) throw new MountError('EILSEQ', `${path} is not UTF-8.`);
   const fault = pathFault(path);
   if (fault !== undefined) throw new MountError(fault.includes('longer') ? 'ENAMETOOLONG' : 'EINVAL', fault);
   return path;
