@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, mkdir, open, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -169,6 +169,14 @@ describe('programs in a mount', () => {
     expect(readdirSync(point).filter((name) => /gone|fuse_hidden/.test(name))).toEqual([]);
     await shell(point, 'echo old > kept; exec 3< kept; echo new > kept~; mv kept~ kept; test "$(cat <&3)" = old');
     expect(await readFile(join(point, 'kept'), 'utf8')).toBe('new\n');
+    const kept = await open(join(point, 'kept'), 'r');
+    await writeFile(join(point, 'vanishing'), 'new');
+    await stat(join(point, 'vanishing'));
+    // The kernel does not know of that for a second.
+    await rm(join(ant().folder, 'vanishing'));
+    await expect(rename(join(point, 'vanishing'), join(point, 'kept'))).rejects.toThrow('ENOENT');
+    await kept.close();
+    expect(await readFile(join(ant().folder, 'kept'), 'utf8')).toBe('new\n');
     await cluster().settled();
     expect(readdirSync(bee().folder).filter((name) => /fuse_hidden/.test(name))).toEqual([]);
   });

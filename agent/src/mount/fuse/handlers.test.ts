@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, st
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../../testkit/eventually.ts';
 import { MountedFolder } from '../_mounted.ts';
 import { errnoOf } from '../errno.ts';
 
@@ -199,8 +200,8 @@ describe('[FM4] names', () => {
     const handle = isNew ? await mounted.handlers.create('/a', 0o644) : await mounted.handlers.open('/a', 0);
     if (isNew) await mounted.write(handle, 'bytes');
     await mounted.handlers.rename('/a', hidden);
-    expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect(await errorOf(() => mounted.handlers.getattr('/a'))).toBe('ENOENT');
+    expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect((await mounted.handlers.getattr(hidden)).size).toBe(5);
     await mounted.write(handle, 'B');
     expect(await mounted.read(handle)).toBe('Bytes');
@@ -208,6 +209,27 @@ describe('[FM4] names', () => {
     await mounted.handlers.release(handle);
     expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect(readdirSync(mounted.drafts)).toEqual([]);
+  });
+
+  test('a file that is replaced while it is open is in the folder all the time, also if the rename fails', async () => {
+    for (const name of ['a', 'a.tmp']) writeFileSync(mounted.at(name), name);
+    const handle = await mounted.handlers.open('/a', 0);
+    await mounted.handlers.rename('/a', '/.fuse_hidden0000000100000002');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
+    expect(await errorOf(() => mounted.handlers.rename('/gone', '/a'))).toBe('ENOENT');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
+    await mounted.handlers.rename('/a.tmp', '/a');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a.tmp');
+    expect(await mounted.read(handle)).toBe('a');
+    await mounted.close(handle);
+    expect(readdirSync(mounted.folder)).toEqual(['.lockstep', 'a']);
+  });
+
+  test('a file that is removed while it is open is removed without another request', async () => {
+    writeFileSync(mounted.at('a'), 'bytes');
+    await mounted.handlers.open('/a', 0);
+    await mounted.handlers.rename('/a', '/.fuse_hidden0000000100000002');
+    await eventually(() => expect(readdirSync(mounted.folder)).toEqual(['.lockstep']));
   });
 
   test.each([false, true])(

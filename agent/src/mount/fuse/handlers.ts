@@ -1,7 +1,8 @@
 import { isStateName, nameOf, pathFault } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
+import type { LateRemoval } from '../files/late-removal.ts';
 import type { OpenFiles } from '../files/open-files.ts';
-import type { Access, EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
+import type { EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
 
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
@@ -18,7 +19,7 @@ const typeMask = 0o170000;
 
 /** What the handlers use. */
 export interface HandlerParts {
-  readonly access: Access;
+  readonly access: LateRemoval;
   readonly files: OpenFiles;
   /** The user of the mount, who owns everything in it. */
   readonly owner: { readonly uid: number; readonly gid: number };
@@ -45,7 +46,7 @@ interface Listing {
 
 /** What the kernel asks for, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
 export class Handlers {
-  readonly #access: Access;
+  readonly #access: LateRemoval;
   readonly #files: OpenFiles;
   readonly #owner: HandlerParts['owner'];
   /** The handles whose writes go to the end of the file. */
@@ -190,6 +191,8 @@ export class Handlers {
   async rename(from: string, to: string): Promise<void> {
     const [source, target] = [writable(from), writable(to)];
     if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
+    // If a program has the target open, the library has just hidden it.
+    this.#access.stay(target);
     this.#checkUnused(target);
     // A draft below it would be published at a path that is no more.
     await this.#files.publish(source);
@@ -213,14 +216,14 @@ export class Handlers {
     return this.#access.room();
   }
 
-  /** The kernel's way to remove a file that a program has open, or to replace it. */
+  /** The library's way to remove a file that a program has open, or to replace it: then the rename follows. */
   #hide(path: string, hidden: string): Soon<void> {
-    return this.#remove(path, hidden);
+    return this.#remove(path, hidden, () => this.#access.removeSoon(path));
   }
 
-  #remove(path: string, hidden: string): Soon<void> {
+  #remove(path: string, hidden: string, remove = () => this.#access.removeFile(path)): Soon<void> {
     const isNew = this.#files.at(path)?.isNew === true;
-    return after(isNew ? undefined : this.#access.removeFile(path), () => this.#files.detach(path, hidden));
+    return after(isNew ? undefined : remove(), () => this.#files.detach(path, hidden));
   }
 
   /** Throws ENOTEMPTY for a directory of open files. The library forgets their paths with it, and ends the process at the next request. */
