@@ -82,6 +82,18 @@ describe('[FM2] a file is published as one version', () => {
     expect(readFileSync(mounted.at('a'), 'utf8')).toBe('');
   });
 
+  test('truncate by path is one version at once, also while a program has the file open', async () => {
+    writeFileSync(mounted.at('a'), 'abcdef');
+    const handle = await mounted.handlers.open('/a', 0);
+    await mounted.handlers.truncate('/a', 3);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('abc');
+    await mounted.handlers.ftruncate(handle, 2);
+    await mounted.handlers.truncate('/a', 1);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('abc');
+    await mounted.close(handle);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
+  });
+
   test('truncate by path is one version', async () => {
     writeFileSync(mounted.at('a'), 'before');
     await mounted.handlers.truncate('/a', 3);

@@ -155,13 +155,22 @@ export class Handlers {
   async truncate(mounted: string, size: number): Promise<void> {
     const path = writable(mounted);
     const open = this.#files.at(path);
-    if (open !== undefined) return open.truncate(size);
+    if (open !== undefined) {
+      const { isDraft } = open;
+      await open.truncate(size);
+      // Nobody closes a file because of that: programs that only read it may have it open for ever.
+      return isDraft ? undefined : open.publish(false);
+    }
     const handle = await this.#files.open(path);
     try {
       await this.#files.of(handle).truncate(size);
     } finally {
       await this.#files.release(handle);
     }
+  }
+
+  ftruncate(handle: number, size: number): Soon<void> {
+    return this.#files.of(handle).truncate(size);
   }
 
   async chmod(mounted: string, mode: number): Promise<void> {
