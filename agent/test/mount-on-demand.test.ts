@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
@@ -71,6 +71,24 @@ test('[OD12] a program changes, renames and removes files that are not on this d
   expect(readFileSync(ant().path('work/edit'), 'utf8')).toBe('edit of ant\nmore\n');
   expect(readFileSync(ant().path('work/replace'), 'utf8')).toBe('newest\n');
   expect(statSync(ant().path('work/mode')).mode & 0o777).toBe(0o600);
+});
+
+test('[OD12] a program that opened a version which was replaced meanwhile does not write into the new one', async () => {
+  await ant().put('two-users', 'first\n');
+  await level();
+  await eventually(() => expect(readdirSync(at('.'))).toContain('two-users'));
+  const file = await open(at('two-users'), 'r+');
+  try {
+    await ant().put('two-users', 'second of ant\n');
+    await level();
+    // Node has no name for this number.
+    await expect(file.write('FIRST\n', 0)).rejects.toMatchObject({ errno: -constants.errno.ESTALE });
+    await expect(file.truncate(3)).rejects.toMatchObject({ errno: -constants.errno.ESTALE });
+  } finally {
+    await file.close();
+  }
+  await shell(mount.point, 'echo third >> two-users');
+  await eventually(() => expect(readFileSync(ant().path('two-users'), 'utf8')).toBe('second of ant\nthird\n'));
 });
 
 test('[OD2] a large file can be read from its middle, and by a program that has it open when its holder is killed', async () => {

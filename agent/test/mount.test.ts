@@ -1,12 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { appendFile, open, readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { operationsPageSchema } from '@lockstep/shared/api';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { mountAt, unmount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
@@ -168,8 +169,31 @@ describe('programs in a mount', () => {
     expect(readdirSync(point).filter((name) => /gone|fuse_hidden/.test(name))).toEqual([]);
     await shell(point, 'echo old > kept; exec 3< kept; echo new > kept~; mv kept~ kept; test "$(cat <&3)" = old');
     expect(await readFile(join(point, 'kept'), 'utf8')).toBe('new\n');
+    const kept = await open(join(point, 'kept'), 'r');
+    await writeFile(join(point, 'vanishing'), 'new');
+    await stat(join(point, 'vanishing'));
+    // The kernel does not know of that for a second.
+    await rm(join(ant().folder, 'vanishing'));
+    await expect(rename(join(point, 'vanishing'), join(point, 'kept'))).rejects.toThrow('ENOENT');
+    await kept.close();
+    expect(await readFile(join(ant().folder, 'kept'), 'utf8')).toBe('new\n');
     await cluster().settled();
     expect(readdirSync(bee().folder).filter((name) => /fuse_hidden/.test(name))).toEqual([]);
+  });
+
+  test('[FM4] a directory is removed only when no program has a file of it open', async () => {
+    await mount();
+    await mkdir(join(point, 'used'));
+    await writeFile(join(point, 'used/file'), 'bytes');
+    const file = await open(join(point, 'used/file'), 'r');
+    await expect(rm(join(point, 'used'), { recursive: true })).rejects.toMatchObject({ code: 'ENOTEMPTY' });
+    expect((await file.read(Buffer.alloc(5), 0, 5, 0)).buffer.toString()).toBe('bytes');
+    expect((await file.stat()).size).toBe(5);
+    await file.close();
+    // The library closes it a moment later.
+    await eventually(() => rmdir(join(point, 'used')));
+    const draft = await open(join(point, 'draft'), 'w');
+    await draft.close();
   });
 });
 
@@ -198,6 +222,9 @@ describe('bad input', () => {
     await expect(readFile(join(point, '.lockstep/cluster.key'))).rejects.toThrow('ENOENT');
     await expect(writeFile(join(point, '.lockstep/x'), '')).rejects.toThrow('ENOENT');
     await expect(writeFile(join(point, '.Lockstep'), '')).rejects.toThrow('EACCES');
+    await expect(writeFile(Buffer.concat([Buffer.from(join(point, 'caf')), Buffer.of(0xe9)]), '')).rejects.toThrow(
+      'EILSEQ',
+    );
     await expect(shell(point, 'mkfifo pipe')).rejects.toThrow();
     await expect(shell(point, 'echo 1 > one; ln one two')).rejects.toThrow();
   });

@@ -57,6 +57,18 @@ test('[OD2] a read on a slow line waits for a block that is under way for longer
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
+test('[OD2] a read from a member that hangs says that it does not answer', async () => {
+  const cluster = await startCluster(['ant'], { proxied: true });
+  const ant = cluster.member('ant');
+  await writeFile(ant.path('film'), randomBytes(3 * mebibyte));
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  cluster.shapes('cow', { delayMs: 60_000 });
+  const answer = await cow.fetch('api/v1/files/film');
+  expect(answer.status).toBe(409);
+  expect(await answer.text()).toContain('Nothing of film arrived for 8 s: the members that have it do not answer.');
+});
+
 test('[OD3] a new version makes the old one invisible at once', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LateRemoval } from './files/late-removal.ts';
 import { OpenFiles } from './files/open-files.ts';
 import { FolderAccess } from './folder/folder-access.ts';
 import { Handlers } from './fuse/handlers.ts';
@@ -19,7 +20,8 @@ export class MountedFolder {
   constructor() {
     mkdirSync(this.drafts, { recursive: true });
     const newPath = (): string => join(this.drafts, String(++this.#drafts));
-    const access = new FolderAccess(this.folder, { folder: this.folder, member: 'ant', newPath, nowMs: Date.now });
+    const folder = new FolderAccess(this.folder, { folder: this.folder, member: 'ant', newPath, nowMs: Date.now });
+    const access = new LateRemoval(folder);
     this.files = new OpenFiles({ access, onConflict: (path, copy) => this.conflicts.push({ path, copy }) });
     const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
     this.handlers = new Handlers({ access, files: this.files, owner });

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LockstepError } from '@lockstep/shared';
+import { LateRemoval } from './files/late-removal.ts';
 import { OpenFiles } from './files/open-files.ts';
 import { FolderAccess } from './folder/folder-access.ts';
 import { loadFuse, mountFuse, unmount } from './fuse/fuse-mount.ts';
@@ -53,7 +54,7 @@ export async function mountFolder({
     nowMs: () => Date.now(),
   };
   const local = new FolderAccess(directory, staging);
-  const access = remote === undefined ? local : new RemoteAccess(local, remote);
+  const access = new LateRemoval(remote === undefined ? local : new RemoteAccess(local, remote));
   const onConflict = (path: string, copy: string): void =>
     say(`${path} has another version by now, which stays there. What was written through the mount is ${copy}.`);
   const files = new OpenFiles({ access, onConflict });
@@ -77,6 +78,7 @@ export async function mountFolder({
     removed: removed.catch(() => new Promise<void>(() => undefined)),
     async end() {
       ended.abort();
+      await access.settled();
       const failed = await files.closeAll();
       for (const path of failed) say(`${path} could not be saved: what was written last is lost.`);
       if (await isMounted(mountPoint)) await unmount(mountPoint);

@@ -223,7 +223,7 @@ export class Engine {
     this.onDemand = new OnDemandFiles(context, {
       transfers,
       cache: this.cache,
-      reasonOf: (path) => this.applyLoop.reason(path),
+      reasonOf: (path) => this.applyLoop.hindrance(path),
     });
     this.#pinFiller = new PinFiller(context, (path) => this.onDemand.bring(path));
     if (context.self.onDemand) {

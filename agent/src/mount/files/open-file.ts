@@ -72,10 +72,19 @@ export class OpenFile {
   }
 
   write(bytes: Uint8Array, offset: number): Promise<number> | number {
+    return this.#write(bytes, () => offset);
+  }
+
+  /** Writes at the end. */
+  append(bytes: Uint8Array): Promise<number> | number {
+    return this.#write(bytes, (draft) => draft.stat().size);
+  }
+
+  #write(bytes: Uint8Array, offsetIn: (draft: Draft) => number): Promise<number> | number {
     return this.#step(() => {
       const draft = this.#draft;
-      if (draft !== undefined) return this.#change(() => draft.write(bytes, offset));
-      return this.#begin().then((begun) => this.#change(() => begun.write(bytes, offset)));
+      if (draft !== undefined) return this.#change(() => draft.write(bytes, offsetIn(draft)));
+      return this.#begin().then((begun) => this.#change(() => begun.write(bytes, offsetIn(begun))));
     });
   }
 

@@ -92,6 +92,11 @@ export class OpenFiles {
     );
   }
 
+  /** True if a program has a file open that the kernel knows below a directory: also one that was removed, or is not published yet. */
+  isOpenBelow(directory: string): boolean {
+    return [...this.#byPath.keys()].some((path) => isBelow(path, directory));
+  }
+
   /** The file at `path` has no path any more; the kernel calls it `hidden` until it is closed. */
   detach(path: string, hidden: string): void {
     const file = this.at(path);

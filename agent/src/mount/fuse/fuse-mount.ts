@@ -161,7 +161,7 @@ function operations(handlers: Handlers, isUp: () => boolean): Record<string, (..
     // A session ends even while the agent is away: the folder is there.
     release: answering((_path: string, handle: number) => handlers.release(handle), done, true),
     truncate: answering((path: string, size: number) => handlers.truncate(path, size), done),
-    ftruncate: answering((path: string, _handle: number, size: number) => handlers.truncate(path, size), done),
+    ftruncate: answering((_path: string, handle: number, size: number) => handlers.ftruncate(handle, size), done),
     chmod: answering((path: string, mode: number) => handlers.chmod(path, mode), done),
     utimens: answering((path: string, atime: number, mtime: number) => handlers.utimens(path, atime, mtime), done),
     chown: answering((path: string, uid: number, gid: number) => handlers.chown(path, uid, gid), done),

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, st
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { eventually } from '../../../../testkit/eventually.ts';
 import { MountedFolder } from '../_mounted.ts';
 import { errnoOf } from '../errno.ts';
 
@@ -12,6 +13,7 @@ beforeEach(() => {
 afterEach(() => mounted.remove());
 
 const truncated = 0o1000;
+const appending = 0o2000;
 
 /** The error that a request ends with. */
 async function errorOf(request: () => unknown): Promise<string | undefined> {
@@ -78,6 +80,18 @@ describe('[FM2] a file is published as one version', () => {
     expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     await mounted.handlers.release(handle);
     expect(readFileSync(mounted.at('a'), 'utf8')).toBe('');
+  });
+
+  test('truncate by path is one version at once, also while a program has the file open', async () => {
+    writeFileSync(mounted.at('a'), 'abcdef');
+    const handle = await mounted.handlers.open('/a', 0);
+    await mounted.handlers.truncate('/a', 3);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('abc');
+    await mounted.handlers.ftruncate(handle, 2);
+    await mounted.handlers.truncate('/a', 1);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('abc');
+    await mounted.close(handle);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
   });
 
   test('truncate by path is one version', async () => {
@@ -155,6 +169,20 @@ describe('[FM3] another version that came meanwhile', () => {
   });
 });
 
+describe('[FM6] a program that appends', () => {
+  test.each([
+    ['longer', 'another version\n', 4],
+    ['shorter', 'v\n', 8],
+  ])('writes to the end of a version that became %s since the kernel asked', async (_, text, endBefore) => {
+    writeFileSync(mounted.at('a'), text);
+    const handle = await mounted.handlers.open('/a', appending);
+    await mounted.write(handle, 'one\n', endBefore);
+    await mounted.write(handle, 'two\n', endBefore + 4);
+    await mounted.close(handle);
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe(`${text}one\ntwo\n`);
+  });
+});
+
 describe('[FM4] names', () => {
   test('rename replaces a file, and what is open keeps its session', async () => {
     writeFileSync(mounted.at('a'), 'old');
@@ -184,8 +212,8 @@ describe('[FM4] names', () => {
     const handle = isNew ? await mounted.handlers.create('/a', 0o644) : await mounted.handlers.open('/a', 0);
     if (isNew) await mounted.write(handle, 'bytes');
     await mounted.handlers.rename('/a', hidden);
-    expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect(await errorOf(() => mounted.handlers.getattr('/a'))).toBe('ENOENT');
+    expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect((await mounted.handlers.getattr(hidden)).size).toBe(5);
     await mounted.write(handle, 'B');
     expect(await mounted.read(handle)).toBe('Bytes');
@@ -194,6 +222,45 @@ describe('[FM4] names', () => {
     expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
     expect(readdirSync(mounted.drafts)).toEqual([]);
   });
+
+  test('a file that is replaced while it is open is in the folder all the time, also if the rename fails', async () => {
+    for (const name of ['a', 'a.tmp']) writeFileSync(mounted.at(name), name);
+    const handle = await mounted.handlers.open('/a', 0);
+    await mounted.handlers.rename('/a', '/.fuse_hidden0000000100000002');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
+    expect(await errorOf(() => mounted.handlers.rename('/gone', '/a'))).toBe('ENOENT');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a');
+    await mounted.handlers.rename('/a.tmp', '/a');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('a.tmp');
+    expect(await mounted.read(handle)).toBe('a');
+    await mounted.close(handle);
+    expect(readdirSync(mounted.folder)).toEqual(['.lockstep', 'a']);
+  });
+
+  test('a file that is removed while it is open is removed without another request', async () => {
+    writeFileSync(mounted.at('a'), 'bytes');
+    await mounted.handlers.open('/a', 0);
+    await mounted.handlers.rename('/a', '/.fuse_hidden0000000100000002');
+    await eventually(() => expect(readdirSync(mounted.folder)).toEqual(['.lockstep']));
+  });
+
+  test.each([false, true])(
+    'a directory stays while a program has a file of it open; removed: %s',
+    async (isRemoved) => {
+      await mounted.handlers.mkdir('/d', 0o40755);
+      await mounted.handlers.mkdir('/e', 0o40755);
+      const handle = await mounted.handlers.create('/d/a', 0o644);
+      await mounted.write(handle, 'bytes');
+      if (isRemoved) await mounted.handlers.rename('/d/a', '/d/.fuse_hidden0000000100000002');
+      expect(await errorOf(() => mounted.handlers.rmdir('/d'))).toBe('ENOTEMPTY');
+      expect(await errorOf(() => mounted.handlers.rename('/e', '/d'))).toBe('ENOTEMPTY');
+      await mounted.close(handle);
+      if (!isRemoved) await mounted.handlers.unlink('/d/a');
+      await mounted.handlers.rename('/e', '/d');
+      await mounted.handlers.rmdir('/d');
+      expect(readdirSync(mounted.folder)).toEqual(['.lockstep']);
+    },
+  );
 
   test('a person may use such a name for a file', async () => {
     writeFileSync(mounted.at('a'), 'bytes');
@@ -227,6 +294,32 @@ describe('[FM4] names', () => {
     await mounted.close(handle);
     const { mode, mtimeMs } = statSync(mounted.at('a'));
     expect([mode & 0o777, mtimeMs]).toEqual([0o755, 1_500_000_000_000]);
+  });
+});
+
+describe('[FM5] names that are not UTF-8, which the library makes alike', () => {
+  const name = '/caf\ufffd';
+
+  test.each<[string, () => unknown]>([
+    ['create', () => mounted.handlers.create(name, 0o644)],
+    ['mkdir', () => mounted.handlers.mkdir(name, 0o40755)],
+    ['symlink', () => mounted.handlers.symlink('b', name)],
+    ['rename', () => mounted.handlers.rename('/a', name)],
+    ['open to write', () => mounted.handlers.open(name, 0o1)],
+    ['open to truncate', () => mounted.handlers.open(name, truncated)],
+    ['truncate', () => mounted.handlers.truncate(name, 0)],
+    ['unlink', () => mounted.handlers.unlink(name)],
+  ])('are neither made nor changed: %s', async (_, ask) => {
+    writeFileSync(mounted.at('a'), 'of a');
+    writeFileSync(mounted.at('caf\ufffd'), 'before');
+    expect(await errorOf(ask)).toBe('EILSEQ');
+    expect(readFileSync(mounted.at('caf\ufffd'), 'utf8')).toBe('before');
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('of a');
+  });
+
+  test('are read', async () => {
+    writeFileSync(mounted.at('caf\ufffd'), 'before');
+    expect(await mounted.read(await mounted.handlers.open(name, 0))).toBe('before');
   });
 });
 

@@ -1,19 +1,25 @@
 import { isStateName, nameOf, pathFault } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
+import type { LateRemoval } from '../files/late-removal.ts';
 import type { OpenFiles } from '../files/open-files.ts';
-import type { Access, EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
+import type { EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
 
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 
+/** What the library makes of bytes that are not UTF-8. Different names become one by that. */
+const replacementCharacter = '\ufffd';
+
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
 const truncateFlag = 0o1000;
+const appendFlag = 0o2000;
+const accessMask = 0o3;
 const typeMask = 0o170000;
 
 /** What the handlers use. */
 export interface HandlerParts {
-  readonly access: Access;
+  readonly access: LateRemoval;
   readonly files: OpenFiles;
   /** The user of the mount, who owns everything in it. */
   readonly owner: { readonly uid: number; readonly gid: number };
@@ -40,9 +46,11 @@ interface Listing {
 
 /** What the kernel asks for, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
 export class Handlers {
-  readonly #access: Access;
+  readonly #access: LateRemoval;
   readonly #files: OpenFiles;
   readonly #owner: HandlerParts['owner'];
+  /** The handles whose writes go to the end of the file. */
+  readonly #appending = new Set<number>();
 
   constructor({ access, files, owner }: HandlerParts) {
     this.#access = access;
@@ -83,7 +91,9 @@ export class Handlers {
   }
 
   rmdir(mounted: string): Soon<void> {
-    return this.#access.removeDirectory(writable(mounted));
+    const path = writable(mounted);
+    this.#checkUnused(path);
+    return this.#access.removeDirectory(path);
   }
 
   symlink(target: string, mounted: string): Soon<void> {
@@ -102,10 +112,12 @@ export class Handlers {
   }
 
   async open(mounted: string, flags: number): Promise<number> {
-    const handle = await this.#files.open(known(mounted));
-    if ((flags & truncateFlag) === 0) return handle;
+    // A file that is only read may have any name.
+    const isRead = (flags & (accessMask | truncateFlag)) === 0;
+    const handle = await this.#files.open(isRead ? known(mounted) : writable(mounted));
     try {
-      await this.#files.of(handle).truncate(0);
+      if ((flags & truncateFlag) !== 0) await this.#files.of(handle).truncate(0);
+      if ((flags & appendFlag) !== 0) this.#appending.add(handle);
       return handle;
     } catch (error) {
       await this.#files.release(handle);
@@ -118,7 +130,9 @@ export class Handlers {
   }
 
   write(handle: number, bytes: Uint8Array, offset: number): Promise<number> | number {
-    return this.#files.of(handle).write(bytes, offset);
+    const file = this.#files.of(handle);
+    // The kernel takes the end for where it was up to a second ago: another version may be longer, or shorter.
+    return this.#appending.has(handle) ? file.append(bytes) : file.write(bytes, offset);
   }
 
   flush(handle: number): Promise<void> {
@@ -134,18 +148,29 @@ export class Handlers {
   }
 
   release(handle: number): Promise<void> {
+    this.#appending.delete(handle);
     return this.#files.release(handle);
   }
 
   async truncate(mounted: string, size: number): Promise<void> {
-    const open = this.#files.at(known(mounted));
-    if (open !== undefined) return open.truncate(size);
-    const handle = await this.#files.open(writable(mounted));
+    const path = writable(mounted);
+    const open = this.#files.at(path);
+    if (open !== undefined) {
+      const { isDraft } = open;
+      await open.truncate(size);
+      // Nobody closes a file because of that: programs that only read it may have it open for ever.
+      return isDraft ? undefined : open.publish(false);
+    }
+    const handle = await this.#files.open(path);
     try {
       await this.#files.of(handle).truncate(size);
     } finally {
       await this.#files.release(handle);
     }
+  }
+
+  ftruncate(handle: number, size: number): Soon<void> {
+    return this.#files.of(handle).truncate(size);
   }
 
   async chmod(mounted: string, mode: number): Promise<void> {
@@ -175,6 +200,9 @@ export class Handlers {
   async rename(from: string, to: string): Promise<void> {
     const [source, target] = [writable(from), writable(to)];
     if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
+    // If a program has the target open, the library has just hidden it.
+    this.#access.stay(target);
+    this.#checkUnused(target);
     // A draft below it would be published at a path that is no more.
     await this.#files.publish(source);
     await this.#access.rename(source, target);
@@ -197,14 +225,19 @@ export class Handlers {
     return this.#access.room();
   }
 
-  /** The kernel's way to remove a file that a program has open, or to replace it. */
+  /** The library's way to remove a file that a program has open, or to replace it: then the rename follows. */
   #hide(path: string, hidden: string): Soon<void> {
-    return this.#remove(path, hidden);
+    return this.#remove(path, hidden, () => this.#access.removeSoon(path));
   }
 
-  #remove(path: string, hidden: string): Soon<void> {
+  #remove(path: string, hidden: string, remove = () => this.#access.removeFile(path)): Soon<void> {
     const isNew = this.#files.at(path)?.isNew === true;
-    return after(isNew ? undefined : this.#access.removeFile(path), () => this.#files.detach(path, hidden));
+    return after(isNew ? undefined : remove(), () => this.#files.detach(path, hidden));
+  }
+
+  /** Throws ENOTEMPTY for a directory of open files. The library forgets their paths with it, and ends the process at the next request. */
+  #checkUnused(path: string): void {
+    if (this.#files.isOpenBelow(path)) throw new MountError('ENOTEMPTY', `Programs have files open in ${path}.`);
   }
 
   #stat(path: string): Soon<EntryStat> {
@@ -243,6 +276,7 @@ function writable(mounted: string): string {
   const path = mounted.replace(/^\/+/, '');
   if (path === '') throw new MountError('EBUSY');
   if (path.split('/').some(isStateName)) throw new MountError('EACCES');
+  if (path.includes(replacementCharacter)) throw new MountError('EILSEQ', `${path} is not UTF-8.`);
   const fault = pathFault(path);
   if (fault !== undefined) throw new MountError(fault.includes('longer') ? 'ENAMETOOLONG' : 'EINVAL', fault);
   return path;

@@ -96,8 +96,8 @@ export interface Access {
   syncDirectory(path: string): Promise<void>;
   open(path: string): Soon<OpenVersion>;
   /**
-   * Keeps the version that was opened at `path` in the folder, so that a draft can copy and replace it. If it is not there, the present one is
-   * brought and opened instead.
+   * Keeps the version that was opened at `path` in the folder, so that a draft can copy and replace it. If it is not there, it is
+   * brought and opened instead. Throws ESTALE if that cannot be done because another version is there.
    */
   keep(path: string, opened: OpenVersion): Soon<KeptVersion>;
   /** A new draft: a copy of the file at `from` with its attributes, or empty. */

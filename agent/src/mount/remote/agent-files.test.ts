@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -19,15 +19,22 @@ let counters: CounterFile;
 let afterAnswer: () => void;
 /** The status with which it refuses to answer. */
 let refusal: number | undefined;
+/** The connections by which the mount has files kept. */
+let holds: ServerResponse[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-agent-files-'));
-  [remote, questions, afterAnswer, refusal] = [[], 0, () => undefined, undefined];
+  [remote, questions, afterAnswer, refusal, holds] = [[], 0, () => undefined, undefined, []];
   counters = new CounterFile(join(directory, 'remote-counters'));
   server = createServer((request, response) => {
     questions++;
     if (refusal !== undefined) {
       response.writeHead(refusal).end(JSON.stringify({ error: { code: 'any', message: 'A sentence.' } }));
+      return;
+    }
+    if (request.url?.includes('/remote/hold')) {
+      holds.push(response);
+      response.writeHead(200).flushHeaders();
       return;
     }
     const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
@@ -142,4 +149,19 @@ test('[OD20] a name that the mount freed is free at once, and the others are sti
   expect(files.find('d/a')).toBeUndefined();
   expect(files.find('d/b')).toMatchObject({ name: 'b' });
   expect(questions).toBe(1);
+});
+
+test('[OD12] a file is kept again after a restart of the agent, until it is released', async () => {
+  const hold = await files.hold('d/a');
+  holds[0]?.destroy();
+  refusal = 503;
+  await eventually(() => expect(questions).toBeGreaterThan(2));
+  refusal = undefined;
+  await eventually(() => expect(holds).toHaveLength(2));
+  expect(holds[1]?.destroyed).toBe(false);
+  hold.release();
+  await eventually(() => expect(holds[1]?.destroyed).toBe(true));
+  const asked = questions;
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(questions).toBe(asked);
 });

@@ -13,6 +13,8 @@ const listLastsMs = 1_000;
 /** Programs get an error from an agent that does not answer for so long. It answers for a content when that is here. */
 const answerMsMax = 9_000;
 const contentMsMax = 120_000;
+/** How soon a file is asked for again whose agent has ended. */
+const holdAgainMs = 200;
 /** Lists that are kept; all are dropped when there are more. */
 const listsMax = 256;
 /** Reads are reported to the agent for this many files at a time, and so often. */
@@ -96,6 +98,12 @@ export class AgentFiles implements RemoteFiles {
     return (await this.#page({ directory: parentOf(path), name: nameOf(path) })).files[0];
   }
 
+  async versionNow(path: string): Promise<string | undefined> {
+    const answer = await this.#ask('HEAD', `/files/${encoded(path)}`);
+    answer.resume();
+    return answer.headers.etag?.slice(1, -1);
+  }
+
   changed(path: string): void {
     const directory = parentOf(path);
     const known = this.#lists.get(directory)?.known;
@@ -105,14 +113,40 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async hold(path: string): Promise<Hold> {
+    let isReleased = false;
+    let answer = await this.#askToHold(path);
+    const holdAgain = (): void => {
+      if (isReleased) return;
+      setTimeout(() => {
+        if (isReleased) return;
+        this.#askToHold(path).then(
+          (next) => {
+            answer = next;
+            if (isReleased) answer.destroy();
+            else answer.once('close', holdAgain);
+          },
+          // The file is gone, or its agent does not answer yet.
+          ({ code }: MountError) => code === 'ENOENT' || holdAgain(),
+        );
+      }, holdAgainMs).unref();
+    };
+    // An agent that ends forgets what it kept: the next one must not drop it.
+    answer.once('close', holdAgain);
+    const release = (): void => {
+      isReleased = true;
+      answer.destroy();
+    };
+    return { release };
+  }
+
+  /** The agent keeps the file until the connection of the answer ends. */
+  async #askToHold(path: string): Promise<IncomingMessage> {
     const answer = await this.#ask('POST', `/remote/hold?${new URLSearchParams({ path })}`, {
       timeoutMs: 0,
       isOwn: true,
     });
     this.changed(path);
-    // The agent keeps the file until this connection ends.
-    answer.on('error', () => undefined).resume();
-    return { release: () => void answer.destroy() };
+    return answer.on('error', () => undefined).resume();
   }
 
   async read(path: string, version: string, { start, end }: { start: number; end: number }): Promise<Uint8Array> {

@@ -16,6 +16,8 @@ let changed: string[];
 /** The paths that the mount had brought and kept, and what bringing does. */
 let held: string[];
 let bring: (path: string) => void;
+/** The version that the agent names. */
+let versionNow: string | undefined;
 
 const entryOf = (name: string): RemoteEntry => ({ name, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 });
 
@@ -23,6 +25,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lockstep-remote-access-'));
   mkdirSync(join(folder, 'd'));
   [remote, changed, held, afterList, bring] = [[], [], [], () => undefined, () => undefined];
+  versionNow = entryOf('').version;
   const find = (path: string) => Promise.resolve(remote.map(entryOf).find(({ name }) => path === `d/${name}`));
   const files: Partial<RemoteFiles> = {
     async list() {
@@ -37,6 +40,7 @@ beforeEach(() => {
       bring(path);
       return { release: () => undefined };
     },
+    versionNow: () => Promise.resolve(versionNow),
     changed: (path) => void changed.push(path),
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
@@ -99,4 +103,15 @@ test('[OD12] a file that the agent drops at the moment of its rename is brought,
   await access.rename('d/a', 'd/b');
   expect(held).toEqual(['d/b', 'd/a', 'd/b']);
   expect(await listed()).toEqual(['b']);
+});
+
+test('[OD12] what a program writes to a version that was replaced meanwhile does not get into the new one', async () => {
+  remote = ['a', 'b'];
+  bring = (path) => writeFileSync(join(folder, path), 'x');
+  const present = await access.open('d/a');
+  const kept = await access.keep('d/a', present);
+  kept.opened.close();
+  const replaced = await access.open('d/b');
+  versionNow = 'bee.1:2';
+  await expect(access.keep('d/b', replaced)).rejects.toMatchObject({ code: 'ESTALE' });
 });

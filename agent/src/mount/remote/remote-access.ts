@@ -95,6 +95,11 @@ export class RemoteAccess implements Access {
     const { release } = await this.#files.hold(path);
     try {
       const now = await this.#local.open(path);
+      // What a program writes was made for the version that it opened. Asked now: that one was the present one before, too.
+      if (opened instanceof RemoteVersion && !opened.is(await this.#files.versionNow(path))) {
+        now.close();
+        throw new MountError('ESTALE', `${path} has changed: open it again.`);
+      }
       // The file may have been dropped since it was opened, and brought again.
       const isBack = now.version !== opened.version && isSameWriting(now.stat(), opened.stat());
       const [kept, other] = opened instanceof RemoteVersion || isBack ? [now, opened] : [opened, now];

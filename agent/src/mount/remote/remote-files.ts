@@ -23,6 +23,8 @@ export interface RemoteFiles {
   find(path: string): Soon<RemoteEntry | undefined>;
   /** That at `path` as it is now, if there is one. */
   findNow(path: string): Promise<RemoteEntry | undefined>;
+  /** The version of the file at `path` by now, wherever its content is; undefined if there is none. */
+  versionNow(path: string): Promise<string | undefined>;
   /** The caller changed what is at `path` in the folder: what was said of it before is not true any more. */
   changed(path: string): void;
   /** Brings the file at `path` to the disk, and keeps it there. */

@@ -26,6 +26,11 @@ export class RemoteVersion implements OpenVersion {
     return `remote:${this.#entry.version}`;
   }
 
+  /** Whether it is the one that the agent names so. */
+  is(version: string | undefined): boolean {
+    return this.#entry.version === version;
+  }
+
   stat(): EntryStat {
     return remoteStat(this.#entry);
   }

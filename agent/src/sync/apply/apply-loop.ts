@@ -128,9 +128,13 @@ export class ApplyLoop {
 
   /** Why a pending path is not applied yet, if known. */
   reason(path: string): string | undefined {
-    if (this.#paused) return pausedReason;
     const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
-    return this.#blocked.reason(path) ?? (fetching ? fetchingReason : undefined);
+    return this.hindrance(path) ?? (fetching ? fetchingReason : undefined);
+  }
+
+  /** What keeps a path from being applied, if it does not only take its time. */
+  hindrance(path: string): string | undefined {
+    return this.#paused ? pausedReason : this.#blocked.reason(path);
   }
 
   /** Paths that could not be applied and are tried again, at most `limit`. */

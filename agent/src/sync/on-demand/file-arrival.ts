@@ -32,7 +32,7 @@ export class FileArrival {
   /** How much the other members bring. */
   readonly rate = new LineRate();
 
-  /** `reasonOf`: why a path is not applied yet, if known. */
+  /** `reasonOf`: what keeps a path from being applied, if known. */
   constructor(
     context: Context,
     parts: { readonly transfers: ContentFetcher; readonly reasonOf: (path: string) => string | undefined },

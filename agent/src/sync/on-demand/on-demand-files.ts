@@ -69,7 +69,7 @@ export class OnDemandFiles {
   #fetchedBytes = 0;
   #prefetchHits = 0;
 
-  /** `reasonOf`: why a path is not applied yet, if known. */
+  /** `reasonOf`: what keeps a path from being applied, if known. */
   constructor(
     context: Context,
     parts: {
