@@ -76,7 +76,9 @@ function unreachable(socket: string, cause: unknown): LockstepError {
       ? 'Run the command as the user of the agent.'
       : code === 'ENOENT' || code === 'ECONNREFUSED'
         ? 'It is stopping, or runs in a container or on another machine (run the command there), or is of an older version (start it again).'
-        : 'Is it stopping?';
+        : code === 'ABORT_ERR'
+          ? 'Its process is suspended (ps shows T; kill -CONT and its number resume it), or its disk hangs (dmesg), or the machine is overloaded.'
+          : 'Is it stopping?';
   return new LockstepError('not-running', `The agent does not answer at ${socket} (${code ?? message}). ${hint}`, {
     cause,
   });

@@ -29,11 +29,23 @@ export function problemOf(error: unknown, path: string): PathProblem {
   const subject = path || 'The folder';
   switch (errorCode) {
     case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
       return {
         code: 'path-permission',
         detail: `${subject} cannot be read or written: give the agent's user permission.`,
+      };
+    case 'EPERM':
+      return {
+        code: 'path-permission',
+        detail:
+          `${subject} cannot be changed: give it to the agent's user. If lsattr shows i or a for it or its directory, as root: ` +
+          'chattr -ia.',
+      };
+    case 'EROFS':
+      return {
+        code: 'path-permission',
+        detail:
+          `${subject} is on a disk that is mounted read-only: mount it for writing. If the system did that after an error (dmesg), ` +
+          'check the disk first.',
       };
     case 'ENOSPC':
     case 'EDQUOT':

@@ -164,6 +164,29 @@ describe('exchanged directories', () => {
     await watcher.close();
   });
 
+  test('a directory that its user closes leads to no hint for an entry of its name', async () => {
+    const { root } = subject;
+    const system: SystemCalls = {
+      ...nodeSystemCalls(),
+      lstat: (path) => {
+        // Root may enter every directory.
+        if (path === inFolder('shut/shut')) throw Object.assign(new Error('closed'), { code: 'EACCES' });
+        return nodeSystemCalls().lstat(path);
+      },
+    };
+    const places = { system, root, cookies: join(root, '.lockstep/cookies') };
+    mkdirSync(inFolder('shut'));
+    const watcher = withoutTicks(() => new Watcher({ places, log: silentLog, hint: (more) => hints.push(...more) }));
+    for (const path of ['', 'shut']) watcher.watch(path);
+    hints.length = 0;
+    execFileSync('chmod', ['000', inFolder('shut')]);
+    await expectPathHint('shut');
+    writeFileSync(inFolder('after'), 'x');
+    await expectPathHint('after');
+    expect(hints.map(({ path }) => path)).not.toContain('shut/shut');
+    await watcher.close();
+  });
+
   test('a directory whose inode number was reused is watched under its own path', async () => {
     const { root } = subject;
     const places = { system: nodeSystemCalls(), root, cookies: join(root, '.lockstep/cookies') };

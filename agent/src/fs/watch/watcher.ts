@@ -184,8 +184,10 @@ export class Watcher implements DirectoryWatches {
     const watch = this.#watches.get(directory);
     if (watch === undefined) return;
     this.#hints.countEvent();
-    if (name === undefined || watch.selfNames.has(name)) this.#selfEvent(event, directory);
+    const isSelf = name === undefined || watch.selfNames.has(name);
+    if (isSelf) this.#selfEvent(event, directory);
     if (name === undefined || (directory === '' && name === stateDirectoryName)) return;
+    if (isSelf && this.#isClosed(joinPath(directory, name))) return;
     // A name that is not UTF-8 has no path, and another member's state is not observed: a listing of the directory reports both.
     if (name.includes(replacementCharacter) || isStateName(name)) this.#hints.directory(directory, false);
     else this.#hints.path(joinPath(directory, name));
@@ -196,6 +198,19 @@ export class Watcher implements DirectoryWatches {
     if (directory === '') this.#hints.directory('', false);
     else this.#hints.path(directory);
     if (event === 'rename' && !this.#moving.has(directory)) this.#recheck(directory);
+  }
+
+  /**
+   * True if the directory of `path` may not be entered. Then the event is of the directory itself: an entry of its name may not exist, and
+   * must not become a problem. The scans of closed directories find one that does.
+   */
+  #isClosed(path: string): boolean {
+    try {
+      lstatIfThere(this.#system, absolutePath(this.#root, path));
+      return false;
+    } catch (error) {
+      return errorCodeOf(error) === 'EACCES';
+    }
   }
 
   /** Replaces the watch of a directory that was removed or moved away. */
