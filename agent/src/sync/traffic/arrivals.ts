@@ -46,9 +46,15 @@ export class Arrivals {
     return {
       totalBytes: bytes,
       missingBytes: left,
-      bytesPerSecond:
-        left === 0 && !this.#isLearning() ? undefined : this.#rate.perSecond(this.#context.clock.monotonicMs()),
+      bytesPerSecond: left === 0 && !this.#isLearning() ? undefined : this.#perSecond(),
     };
+  }
+
+  /** On a full disk a file is fetched in part again and again, and none arrives. */
+  #perSecond(): number | undefined {
+    const { clock, problems } = this.#context;
+    const isFull = problems.list().some(({ code, path }) => code === 'disk-full' && path !== undefined);
+    return isFull ? 0 : this.#rate.perSecond(clock.monotonicMs());
   }
 
   #sample(): void {
