@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest';
 import { fileSystemOf, judgeFileSystem } from './file-system.ts';
 import { judgeNode } from './node-version.ts';
+import { judgeWriting } from './permissions.ts';
 
 const mountinfo = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:25 / /srv rw,nosuid shared:2 - xfs /dev/sdb1 rw
 31 30 0:26 / /srv/my\\040disk rw - nfs4 nas:/export rw
 32 30 0:27 / /srv/over rw - btrfs /dev/sdc rw
-33 32 0:28 / /srv/over rw - fuse.sshfs far: rw`;
+33 32 0:28 / /srv/over rw - fuse.sshfs far: rw
+34 22 7:0 / /broken rw,relatime - ext4 /dev/loop0 rw,abort,emergency_ro`;
 
 test.each([
   ['/srv/my disk/shared', 'nfs4'],
@@ -14,7 +16,17 @@ test.each([
   ['/srv/over', 'fuse.sshfs'],
   ['/home/alice', 'ext4'],
 ])('[DR3] %s is on %s', (path, type) => {
-  expect(fileSystemOf(path, mountinfo)).toBe(type);
+  expect(fileSystemOf(path, mountinfo)?.type).toBe(type);
+});
+
+test('[DR3] a disk that the system stopped after an error is not written', () => {
+  expect(judgeWriting('/broken/shared', mountinfo)).toEqual([
+    expect.objectContaining({
+      level: 'fail',
+      detail: expect.stringMatching(/^The disk of \/broken\/shared was made read-only/),
+    }),
+  ]);
+  expect(judgeWriting('/home/alice', mountinfo)).toEqual([]);
 });
 
 test.each([

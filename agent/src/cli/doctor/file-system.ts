@@ -6,6 +6,8 @@ import type { Subject } from './subject.ts';
 
 const { ok, warn } = findingsOf('file system');
 
+export const mountinfoFile = '/proc/self/mountinfo';
+
 interface Kind {
   readonly pattern: RegExp;
   /** The consequence, as the end of a sentence that begins with the file system's name. */
@@ -45,21 +47,27 @@ function unescaped(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_match, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
+/** The file system that a path is on. */
+export interface FileSystem {
+  readonly type: string;
+  /** Those of the file system itself, such as `rw`, and of ext4 `emergency_ro` after an error. */
+  readonly options: readonly string[];
+}
+
 /**
- * The type of the file system that `path` is on, from the text of `/proc/self/mountinfo`: that of the innermost mount, and of those the
- * last.
+ * The file system that `path` is on, from the text of `/proc/self/mountinfo`: that of the innermost mount, and of those the last.
  */
-export function fileSystemOf(path: string, mountinfo: string): string | undefined {
-  let found: { readonly point: string; readonly type: string } | undefined;
+export function fileSystemOf(path: string, mountinfo: string): FileSystem | undefined {
+  let found: (FileSystem & { readonly point: string }) | undefined;
   for (const line of mountinfo.split('\n')) {
     const [before = '', after = ''] = line.split(' - ');
     const point = unescaped(before.split(' ')[4] ?? '');
-    const type = after.split(' ')[0];
+    const [type, , options = ''] = after.split(' ');
     const isAbove = point === '/' || path === point || path.startsWith(`${point}/`);
     if (point === '' || type === undefined || !isAbove || point.length < (found?.point.length ?? 0)) continue;
-    found = { point, type };
+    found = { point, type, options: options.split(',') };
   }
-  return found?.type;
+  return found;
 }
 
 /** The finding for a file system of this type. */
@@ -72,8 +80,8 @@ export function judgeFileSystem(type: string): Finding {
 
 /** Checks that the folder is on a file system that reports every change and keeps the files. */
 export async function checkFileSystem({ directory, state }: Subject): Promise<readonly Finding[]> {
-  const type = fileSystemOf(directory, (await readProc('/proc/self/mountinfo')) ?? '');
-  const findings = type === undefined ? [] : [judgeFileSystem(type)];
+  const found = fileSystemOf(directory, (await readProc(mountinfoFile)) ?? '');
+  const findings = found === undefined ? [] : [judgeFileSystem(found.type)];
   if (foldsCase(nodeSystemCalls(), state)) findings.push(warn(caseFolding.what, caseFolding.remedy));
   return findings;
 }

@@ -2,7 +2,9 @@ import { constants } from 'node:fs';
 import { access, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellWord } from '../../os/shell-word.ts';
+import { fileSystemOf, mountinfoFile } from './file-system.ts';
 import { type Finding, findingsOf } from './finding.ts';
+import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';
 
 const { ok, warn, fail } = findingsOf('permissions');
@@ -96,9 +98,17 @@ async function checkForOwner(directory: string, state: string): Promise<readonly
   return [warn(detail, `Give it to that user: chown --reference=${shellWord(state)} ${shellWord(directory)}`)];
 }
 
+/** The finding for a disk to which nothing can be written any more. access(2) does not see that. `mountinfo`: the text of that file. */
+export function judgeWriting(directory: string, mountinfo: string): readonly Finding[] {
+  if (!fileSystemOf(directory, mountinfo)?.options.includes('emergency_ro')) return [];
+  const detail = `The disk of ${directory} was made read-only by the system after an error (emergency_ro).`;
+  return [fail(detail, 'Read the error in dmesg, unmount the disk, check it with fsck, and mount it again.')];
+}
+
 /** Checks that the folder and its state can be written, and that the keys are secret. */
 export async function checkPermissions({ directory, state }: Subject): Promise<readonly Finding[]> {
-  const rights = [...(await checkRights(directory)), ...(await checkRights(state))];
+  const stopped = judgeWriting(directory, (await readProc(mountinfoFile)) ?? '');
+  const rights = [...stopped, ...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];
   for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
   if (rights.length === 0)
