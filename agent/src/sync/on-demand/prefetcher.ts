@@ -7,8 +7,12 @@ import type { Cache } from './cache.ts';
 import type { FileRead, OnDemandFiles } from './on-demand-files.ts';
 import type { UseRecord } from './use-record.ts';
 
-/** Files that are prefetched at a time: so many share a round trip, and become durable together. */
-const prefetchesMax = 32;
+/** Files that are prefetched at a time, and how many if they are so small that they take little of the line: those share a round trip. */
+const prefetchesMax = 4;
+const smallPrefetchesMax = 32;
+/** So small are those that come within this time together, or have these bytes. */
+const smallMsMax = 25;
+const smallBytesMax = 131_072;
 /** What is on its way when a reader asks comes within this time, except for the little that may always be. */
 const delayMsMax = 200;
 /** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */
@@ -137,7 +141,7 @@ export class Prefetcher {
   }
 
   #mayBegin(): boolean {
-    const isFree = this.#context.wanted.waitingReaders === 0 && this.#open.size < prefetchesMax;
+    const isFree = this.#context.wanted.waitingReaders === 0 && this.#open.size < smallPrefetchesMax;
     return this.#isEnabled && !this.#loop.isStopped && isFree;
   }
 
@@ -152,7 +156,8 @@ export class Prefetcher {
     if (bytesMax === undefined) return openBytes === 0 || 'later';
     const most = Math.max(bytesMax, isGuess ? guessBytesMin : blockBytesMax);
     if (bytes > most) return false;
-    return openBytes + bytes <= most || 'later';
+    const small = Math.max(smallBytesMax, this.#files.arrival.rate.bytesWithin(smallMsMax) ?? 0);
+    return openBytes + bytes <= (this.#open.size < prefetchesMax ? most : Math.min(most, small)) || 'later';
   }
 
   #came(candidate: PrefetchCandidate, isGuess: boolean): void {
