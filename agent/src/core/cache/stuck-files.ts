@@ -6,7 +6,7 @@ export class StuckFiles {
   /** When each may be tried again, the earliest first. */
   readonly #untilMs = new Map<string, number>();
 
-  /** It was tried in vain at `nowMs`, a monotonic time. */
+  /** It was tried at `nowMs`, a monotonic time, and that failed. */
   add(path: string, nowMs: number): void {
     this.#forgetBefore(nowMs);
     this.#untilMs.delete(path);
