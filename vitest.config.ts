@@ -62,7 +62,9 @@ export default defineConfig({
             'scripts/**/*.test.ts',
           ],
           setupFiles: 'testkit/vitest/bounded-properties.ts',
-          testTimeout: 30_000,
+          // Ten times what the longest needs on a quiet machine: machines were seen where each took six times as long as here.
+          testTimeout: 120_000,
+          hookTimeout: 30_000,
           // Each file would load the same modules again, which takes as long as the tests: none of them changes a module or a global.
           isolate: false,
           // Vitest leaves one core to itself, so that two cores would run one file at a time; much of the time a file waits for the disk.
