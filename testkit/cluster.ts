@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { lockstepInTurn } from './command-process.ts';
 import { freePort } from './free-port.ts';
 import { allConnected, allSettled, allVerified, bothApart, sameTrees } from './level.ts';
 import { LinkProxy, type LinkShape, type LinkState } from './link-proxy.ts';
-import { lockstepInTurn, Member, type StartOptions } from './member.ts';
+import { Member, type StartOptions } from './member.ts';
 import type { Tree } from './tree.ts';
 
 export interface ClusterOptions {
@@ -35,7 +36,7 @@ const nowhere = '127.0.0.1:1';
 /** Makes folders the folders of members. */
 async function init(commands: readonly (readonly string[])[]): Promise<void> {
   const made = await lockstepInTurn(commands);
-  assert.equal(made.code, 0, made.err);
+  assert.equal(made.code, 0, made.notes);
 }
 
 /** A cluster of real agents on this machine, each with a temporary folder. `close` ends and removes everything. */

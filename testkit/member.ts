@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { pathToFileURL } from 'node:url';
 import { MemberApi, type Usage } from './api.ts';
-import { lockstepProgram, repositoryRoot } from './repository.ts';
+import { lockstepProgram } from './repository.ts';
 
 /** The number of lines of an agent's log that are kept for a failed test. */
 const logLinesMax = 400;
@@ -29,11 +27,6 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** The URL of a module of the built command line. */
-function moduleOf(path: string): string {
-  return pathToFileURL(join(repositoryRoot, 'agent', 'dist', 'cli', path)).href;
-}
-
 /** Runs `lockstep` with these arguments until it ends. */
 export async function lockstep(
   args: readonly string[],
@@ -49,20 +42,6 @@ export async function lockstep(
   const child = spawn(program, [...rest, ...args], {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...process.env, FORCE_COLOR: '0', ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code, out, err };
-}
-
-/** Runs several commands in one process, as long as each succeeds: a process of its own costs each half a second of processor time. */
-export async function lockstepInTurn(commands: readonly (readonly string[])[]): Promise<Outcome> {
-  const script = `
-    import { processTerminal } from ${JSON.stringify(moduleOf('output/terminal.js'))};
-    import { runProgram } from ${JSON.stringify(moduleOf('program.js'))};
-    for (const args of JSON.parse(process.argv[1])) if ((process.exitCode = await runProgram(args, processTerminal())) !== 0) break;`;
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script, JSON.stringify(commands)], {
-    env: { ...process.env, FORCE_COLOR: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
