@@ -1,5 +1,5 @@
 import { vanishedHoldMs } from '@lockstep/shared';
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from './recent-map.ts';
 
 /** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
 export interface DirtyPath {
@@ -39,7 +39,7 @@ const publishedMax = 4_096;
  */
 export class Settle {
   readonly #unsettled = new Map<string, DirtyPath>();
-  readonly #published = new LRUCache<string, { quietMs: number; atMs: number }>({ max: publishedMax });
+  readonly #published = new RecentMap<string, { quietMs: number; atMs: number }>(publishedMax);
   /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 

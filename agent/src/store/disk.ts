@@ -1,6 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
 import { contentRead, type DiskChange, type DiskEntry, isDirectoryMode, isFileMode } from '../core/entry.ts';
+import { RecentMap } from '../core/recent-map.ts';
 import type { ContentWatcher, UnsyncedRows } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { asStored, type DiskRow, diskColumns, fromDiskRow, shownOf } from './disk-row.ts';
@@ -8,7 +9,7 @@ import { contentKey, type Shown } from './heads/head-row.ts';
 import { diskTotals } from './migrations.ts';
 import type { OriginTable } from './operations/origin-table.ts';
 import { directChildren, rangeBelow, successor } from './path-range.ts';
-import { RecentMap, rowsKeptMax } from './recent-map.ts';
+import { rowsKeptMax } from './rows-kept.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
 

@@ -1,5 +1,6 @@
+import { RecentMap } from '../../core/recent-map.ts';
 import type { JournalDatabase } from '../database.ts';
-import { RecentMap, rowsKeptMax } from '../recent-map.ts';
+import { rowsKeptMax } from '../rows-kept.ts';
 import type { Statement } from '../statement.ts';
 import { type HeadRow, type HeadState, headColumns, headValues } from './head-row.ts';
 

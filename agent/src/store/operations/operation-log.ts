@@ -7,10 +7,11 @@ import {
   type VersionVector,
 } from '@lockstep/shared';
 import { originsInOrder } from '../../core/marks.ts';
+import { RecentMap } from '../../core/recent-map.ts';
 import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import { rangeBelow } from '../path-range.ts';
-import { RecentMap, rowsKeptMax } from '../recent-map.ts';
+import { rowsKeptMax } from '../rows-kept.ts';
 import { type Bindable, limitTo, type Statement } from '../statement.ts';
 import { firstLink, markOfLink, nextLink } from './chain.ts';
 import { fromRow, insertOperationSql, type OperationRow, operationColumns, toRow } from './operation-row.ts';

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../core/recent-map.ts';
 
 const joinsAtOnce = 3;
 const pauseMsMin = 1_000;
@@ -11,7 +11,7 @@ const pathsMax = 20_000;
  * is a new sibling for the others. With each join the pause grows, until one member joins alone.
  */
 export class JoinPacer {
-  readonly #joined = new LRUCache<string, { readonly times: number; readonly untilMs: number }>({ max: pathsMax });
+  readonly #joined = new RecentMap<string, { readonly times: number; readonly untilMs: number }>(pathsMax);
   readonly #random: () => number;
 
   /** `random` returns a number from 0 to 1, so that members do not wait for the same time. */

@@ -1,5 +1,5 @@
 import { blockBytes, type Operation } from '@lockstep/shared';
-import { LRUCache } from 'lru-cache';
+import { RecentMap } from '../../core/recent-map.ts';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
@@ -59,7 +59,7 @@ export class OnDemandFiles {
   readonly arrival: FileArrival;
   readonly #prefetches: Prefetches;
   /** Prefetched files that were not read since. */
-  readonly #unread = new LRUCache<string, true>({ max: unreadMax });
+  readonly #unread = new RecentMap<string, true>(unreadMax);
   /** A program has read a file. */
   readonly read = new Signal<FileRead>();
   /** No reader waits any more. */

@@ -1,21 +1,15 @@
 import { LRUCache } from 'lru-cache';
 
-/**
- * The number of rows that each cache of the journal keeps, some ten megabytes at most: somewhat more than the paths of a renamed directory of
- * 10,000 entries, the old and the new ones. Such a rename reads each row at each of its steps. A smaller cache would never have the next one.
- */
-export const rowsKeptMax = 22_000;
-
 const absent = Symbol('absent');
 /** The key that separates the entries used since the last call of `age` from all others. */
 const mark = Symbol('mark');
 
 /** A map that keeps the `max` entries used last. A value of null, such as that of a row known to be missing, is kept too. */
-export class RecentMap<Key extends string | number, Value extends object | null> {
+export class RecentMap<Key extends string | number, Value extends object | true | null> {
   readonly #entries: LRUCache<Key | typeof mark, NonNullable<Value> | typeof absent>;
 
   constructor(max: number) {
-    // A cache with `max` reserves room for all its entries when it is made: 3 ms and half a megabyte for each. This one grows.
+    // A cache with `max` reserves room for all its entries when it is made: 3 ms and half a megabyte for 20,000. This one grows.
     this.#entries = new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
   }
 
@@ -28,8 +22,9 @@ export class RecentMap<Key extends string | number, Value extends object | null>
     this.#entries.set(key, value ?? absent);
   }
 
-  delete(key: Key): void {
-    this.#entries.delete(key);
+  /** True if it had the key. */
+  delete(key: Key): boolean {
+    return this.#entries.delete(key);
   }
 
   clear(): void {
