@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
-import type { Member } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { namesOf } from '../../testkit/tree.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -62,8 +62,13 @@ function slowDown(cluster: Cluster, bytesPerSecond: number | undefined): void {
 const reportOf = async (member: Member, path: string) =>
   pathReportSchema.parse(await member.get(`/paths/${encodeURIComponent(path)}`));
 
-/** Makes ant write large files and stops it for good before any other member has fetched one of them. */
-async function writeAndGo(cluster: Cluster, ant: Member, paths: readonly string[]): Promise<void> {
+/** Makes ant write large files and stops it before any other member has fetched one of them. */
+async function writeAndGo(
+  cluster: Cluster,
+  ant: Member,
+  paths: readonly string[],
+  go: () => Promise<unknown> = () => ant.kill(),
+): Promise<void> {
   cluster.links('ant', 'cut');
   for (const name of ['bee', 'cat']) await cluster.apart('ant', name);
   for (const path of paths) {
@@ -84,7 +89,7 @@ async function writeAndGo(cluster: Cluster, ant: Member, paths: readonly string[
       }, patience);
     }
   }
-  await ant.kill();
+  await go();
   slowDown(cluster, undefined);
 }
 
@@ -161,6 +166,47 @@ test('[CT14] an older version on a disk is not deleted: a person decides', async
   expect(await readFile(ant.path('file'), 'utf8')).toBe('what the person decided');
   await untilQuiet(cluster.members);
 });
+
+test.each([
+  {
+    how: 'leaves',
+    go: async (ant: Member) => {
+      await lockstep(['leave', ant.folder]);
+      await ant.ended();
+    },
+    comeBack: (ant: Member) => ant.start({ args: ['--rejoin'] }),
+  },
+  {
+    how: 'is removed',
+    go: async (ant: Member, bee: Member) => {
+      await ant.kill();
+      await vi.waitFor(async () => expect((await lockstep(['remove', 'ant', bee.folder])).code).toBe(0), patience);
+    },
+    comeBack: async (ant: Member, bee: Member) => {
+      await lockstep(['remove', '--undo', 'ant', bee.folder]);
+      await ant.start();
+    },
+  },
+])(
+  '[CT14] a file whose writer $how before any other member had it comes back with the writer',
+  async ({ go, comeBack }) => {
+    const { cluster, ant, others } = await openScene();
+    const [bee] = others;
+    await writeAndGo(cluster, ant, ['whole'], () => go(ant, bee));
+    const written = await readFile(ant.path('whole'));
+    for (const member of others) {
+      await vi.waitFor(async () => {
+        const { problems } = await member.status();
+        expect(problems).toMatchObject([{ path: 'whole', detail: expect.stringContaining('ant may have it') }]);
+      }, patience);
+    }
+    await comeBack(ant, bee);
+    await cluster.connected();
+    expect(namesOf(await cluster.settled())).toEqual(['whole']);
+    for (const member of cluster.members) expect((await readFile(member.path('whole'))).equals(written)).toBe(true);
+    await untilQuiet(cluster.members);
+  },
+);
 
 test('[CT12] each remedy in the runbook resolves a missing content while its writer is away', async () => {
   const { cluster, ant, others } = await openScene();

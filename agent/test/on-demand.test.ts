@@ -69,6 +69,21 @@ test('[OD2] a read from a member that hangs says that it does not answer', async
   expect(await answer.text()).toContain('Nothing of film arrived for 8 s: the members that have it do not answer.');
 });
 
+test('[OD2] a read from a member that hangs goes on from another one that has the file', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const ant = cluster.member('ant');
+  const bytes = randomBytes(3 * mebibyte);
+  await ant.put('file', bytes);
+  await cluster.settled();
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  // The member that wrote the file is asked first.
+  ant.signal('SIGSTOP');
+  const answer = await cow.fetch('api/v1/files/file');
+  expect(answer.status).toBe(200);
+  expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+});
+
 test('[OD3] a new version makes the old one invisible at once', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');

@@ -1,6 +1,8 @@
+import { dotKey } from '@lockstep/shared';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
+import { contentOfText } from '../../sim/disk/content.ts';
 
 let app: FastifyInstance;
 let served: ServedCluster;
@@ -71,6 +73,19 @@ describe('[FA1] a file', () => {
     });
     expect(await ask('DELETE', 'letters/to%20bee.txt', { headers: now })).toMatchObject({ status: 404 });
     expect(await put('letters/to%20bee.txt', 'four', now)).toMatchObject({ status: 412 });
+  });
+
+  test('is answered with the version of its own bytes, also if others are put at once', async () => {
+    const bodies = Array.from({ length: 12 }, (_, index) => `${index}`);
+    await put('shared', 'first');
+    const answers = await Promise.all(bodies.map((body) => put('shared', body, { 'if-match': '*' })));
+    const contentOf = new Map(
+      served.engine.context.journal.log({ limit: 100 }).map(({ operation }) => [dotKey(operation), operation.content]),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
+    expect(answers.map(({ said }) => contentOf.get(said.version))).toEqual(
+      bodies.map((body) => contentOfText(body).id),
+    );
   });
 });
 

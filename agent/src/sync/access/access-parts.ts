@@ -1,4 +1,4 @@
-import { isLive, type Operation, type ProblemCode } from '@lockstep/shared';
+import { type ContentId, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
@@ -61,12 +61,21 @@ export async function settledRefusal(parts: AccessParts, path: string): Promise<
   return refused('not-written', `${first} is being written to now: try again when that has ended.`);
 }
 
-/** Journals what was done at `path`, of `size` bytes. Returns the entry there, unless that takes too long. */
-export async function journaled(parts: AccessParts, path: string, size = 0): Promise<Operation | undefined> {
+/**
+ * Journals what was done at `path`. Returns the entry there, unless that takes too long; of a file the operation with its content, because
+ * another one may have replaced it by now.
+ */
+export async function journaled(
+  parts: AccessParts,
+  path: string,
+  { content, size = 0 }: { readonly content?: ContentId | undefined; readonly size?: number } = {},
+): Promise<Operation | undefined> {
+  const { journal } = parts.context;
   parts.localChanges.mark(path);
   const late = await settleFor(parts, path, journalMsMax + size / readBytesPerMs);
   if (late.length > 0) return undefined;
-  const [head] = parts.context.journal.heads(path);
+  if (content !== undefined) return journal.operationWith(path, content);
+  const [head] = journal.heads(path);
   return head !== undefined && isLive(head) ? head : undefined;
 }
 

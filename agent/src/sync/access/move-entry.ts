@@ -28,21 +28,19 @@ export async function moveEntry(parts: AccessParts, request: MoveRequest): Promi
   if (isBelow(to, path)) return refused('not-written', `${path} cannot be moved into itself.`);
   const paused = pausedRefusal(parts);
   if (paused !== undefined) return paused;
-  const moved = await changeSettled(parts, [path, to], async (placeAt) => {
-    return (await move(parts, request, placeAt)) ?? { done: true };
-  });
-  if (!moved.done) return moved;
+  const moved = await changeSettled(parts, [path, to], (placeAt) => move(parts, request, placeAt));
+  if ('done' in moved) return moved;
   // The old name first: what is found at the new one is then known as a rename.
   await journaled(parts, path);
-  return { done: true, isNew: true, operation: await journaled(parts, to) };
+  return { done: true, isNew: true, operation: await journaled(parts, to, { content: moved.content }) };
 }
 
-/** Executed under the folder lock. */
+/** Executed under the folder lock. Resolves with the entry that was renamed. */
 async function move(
   parts: AccessParts,
   { path, to, condition }: MoveRequest,
   placeAt: PlaceAt,
-): Promise<Refused | undefined> {
+): Promise<Operation | Refused> {
   const { context } = parts;
   const from = await placeAt(path);
   if ('done' in from) return from;
@@ -57,7 +55,7 @@ async function move(
     conditionRefusal({ is: 'absent' }, to, target.current.operation) ??
     (await entryRefusal(parts, { path: to, isDirectory, size: 0 }));
   if (refusal !== undefined) return refusal;
-  if ('isRemote' in from.current) return moveRemote(parts, operation, to, target.parents);
+  if ('isRemote' in from.current) return (await moveRemote(parts, operation, to, target.parents)) ?? operation;
   const { fingerprint } = from.current;
   const action: Action | undefined = isDirectory
     ? directoryAction(context, { from: path, to, expectedFrom: fingerprint, mode: operation.mode })
@@ -73,7 +71,8 @@ async function move(
     [...target.parents, action].map((each) => ({ action: each })),
     path,
   );
-  if (failure === undefined || !isDirectory || failure.code !== 'not-written') return failure;
+  if (failure === undefined) return operation;
+  if (!isDirectory || failure.code !== 'not-written') return failure;
   const kept = `${path} may hold entries that Lockstep does not synchronize: then rename it in the folder itself.`;
   return { ...failure, reason: `${failure.reason} ${kept}` };
 }

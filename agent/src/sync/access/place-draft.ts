@@ -57,9 +57,7 @@ export async function placeDraft(
   );
   if ('done' in placed && !placed.done) return placed;
   const done: Done =
-    'done' in placed
-      ? placed
-      : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content.size) };
+    'done' in placed ? placed : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content) };
   if (settles === undefined) return done;
   // Only when the content is journaled: by this order the journal tells how the conflict was settled.
   const refusal = await removeCopy(parts, placement);

@@ -184,7 +184,11 @@ export class ApplyBatch {
     const write = isDamaged
       ? 'delete what is there, and then put a file there'
       : 'put a file there, or delete what is there';
-    if (names.length === 0) return `No remaining member has it: ${write}.`;
+    if (names.length === 0) {
+      const left = this.#context.missing.leftWith(operation).map((id) => this.#nameOf(id));
+      if (left.length === 0) return `No remaining member has it: ${write}.`;
+      return `It arrives when a member that left with it takes part again; ${left.join(' or ')} may have it. If it is lost for good, ${write}.`;
+    }
     return `It arrives when a member that has it is back; ${names.join(' or ')} may have it. If it is lost for good, ${write}.`;
   }
 

@@ -1,4 +1,4 @@
-import type { Operation, OriginId } from '@lockstep/shared';
+import { type MemberId, memberOf, type Operation, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath, isConflictPath } from '../../core/conflict-name.ts';
 import { remoteEntry } from '../../core/entry.ts';
@@ -132,6 +132,24 @@ test('[CT14] a file on demand is not deleted when its content is lost: a member 
   resolverOf(member).poke();
   await member.passes(1_000);
   expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+});
+
+test('[CT14] a file is not deleted when its content is lost while a member that left may have it', async () => {
+  const member = new LoneMember();
+  const { journal, context } = member;
+  const lost = member.operation('file', { kind: 'put', text: 'lost' }, { origin: bee });
+  member.received(lost);
+  const searched = (nowMs: number, left: readonly MemberId[]) =>
+    context.missing.searched(lost, { lacking: [], members: [], left, nowMs });
+  for (const nowMs of [0, lostAfterMs]) searched(nowMs, [memberOf(bee)]);
+  resolverOf(member).poke();
+  await member.passes(1_000);
+  expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+  // It takes part again, and lacks it.
+  searched(2 * lostAfterMs, []);
+  resolverOf(member).poke();
+  await member.passes(1_000);
+  expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
 });
 
 test('[CF6] a join makes the copy of a sibling that it ends, also if an equal sibling is left to another member', async () => {

@@ -164,19 +164,20 @@ export class ConflictResolver {
 
   /**
    * Deletes entries that no disk has any more, neither their content nor an older version at their path: they were removed
-   * everywhere while they were ignored, or lost with the only disk that had them. If a disk has an entry there, its user decides.
+   * everywhere while they were ignored, or lost with the only disk that had them. If a disk has an entry there, its user decides. So a
+   * person does if a member left that may have it: it may come back.
    */
   #deleteLost(): void {
     const { journal, missing } = this.#context;
+    const isNowhere = (head: Operation): boolean =>
+      missing.isLost(head) && !missing.isShown(head) && missing.leftWith(head).length === 0;
     const deleted = new Map<string, Draft>();
     for (const { path } of missing.lost()) {
       const heads = journal.heads(path);
       const [visible] = heads;
       const row = journal.disk(path);
-      const isNowhere =
-        !showsSomething(row) &&
-        heads.every((head) => !isLive(head) || (missing.isLost(head) && !missing.isShown(head)));
-      if (visible === undefined || !isLive(visible) || !isNowhere || !this.#responsibility.includes(visible)) continue;
+      const isGone = !showsSomething(row) && heads.every((head) => !isLive(head) || isNowhere(head));
+      if (visible === undefined || !isLive(visible) || !isGone || !this.#responsibility.includes(visible)) continue;
       // An empty file at the path is still to be removed.
       const vanished = row?.fingerprint === undefined;
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });

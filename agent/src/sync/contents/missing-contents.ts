@@ -9,12 +9,24 @@ export interface LackingMember {
   readonly shows: boolean;
 }
 
+/** The result of a search for a content. */
+interface Searched {
+  readonly lacking: readonly LackingMember[];
+  /** All other members that have not left. */
+  readonly members: readonly MemberId[];
+  /** Members that left and may have it. */
+  readonly left?: readonly MemberId[];
+  readonly nowMs: number;
+}
+
 interface Missing {
   readonly operation: Operation;
   /** A problem has reported it: a user who writes or deletes at the path knows of it. */
   isReported: boolean;
   /** Members that could not be asked, or did not answer that they lack it. */
   blockedBy: readonly MemberId[];
+  /** Members that left and may have it. */
+  left: readonly MemberId[];
   /** Some member has an entry at the path. */
   isShown: boolean;
   /** Time since which all members have lacked it. */
@@ -44,12 +56,10 @@ export class MissingContents {
     return false;
   }
 
-  /** Records the result of a search: `lacking` lack the content, and `members` are all other members that have not left. */
-  searched(
-    operation: Operation,
-    { lacking, members, nowMs }: { lacking: readonly LackingMember[]; members: readonly MemberId[]; nowMs: number },
-  ): void {
+  /** Records the result of a search. */
+  searched(operation: Operation, { lacking, members, left = [], nowMs }: Searched): void {
     const found = this.#of(operation);
+    found.left = left;
     found.blockedBy = members.filter((id) => !lacking.some(({ member }) => member === id));
     found.isShown = lacking.some(({ shows }) => shows);
     if (found.blockedBy.length > 0) found.lostSinceMs = undefined;
@@ -101,6 +111,11 @@ export class MissingContents {
     return this.#missing.get(dotKey(operation))?.blockedBy ?? [];
   }
 
+  /** The members that left and may have it, as they were at the last search: one that takes part again is asked first. */
+  leftWith(operation: Operation): readonly MemberId[] {
+    return this.#missing.get(dotKey(operation))?.left ?? [];
+  }
+
   lost(): readonly Operation[] {
     return [...this.#missing.values()].filter(({ isLost }) => isLost).map(({ operation }) => operation);
   }
@@ -119,7 +134,15 @@ export class MissingContents {
     const key = dotKey(operation);
     let found = this.#missing.get(key);
     if (found === undefined) {
-      found = { operation, isReported: false, blockedBy: [], isShown: false, lostSinceMs: undefined, isLost: false };
+      found = {
+        operation,
+        isReported: false,
+        blockedBy: [],
+        left: [],
+        isShown: false,
+        lostSinceMs: undefined,
+        isLost: false,
+      };
       this.#missing.set(key, found);
     }
     return found;

@@ -174,9 +174,16 @@ export class BlockExchange {
     this.pieces.tick();
     const nowMs = this.#context.clock.monotonicMs();
     for (const { fetch, peer, dueSinceMs } of this.#requests.all()) {
-      if (nowMs - dueSinceMs > blockTimeoutMs) this.abandon(fetch, peer);
+      if (nowMs - dueSinceMs > blockTimeoutMs || this.#isReplaced(fetch, peer)) this.abandon(fetch, peer);
     }
     this.pump();
+  }
+
+  /** True for a source that was not heard for seconds, and is the only one that was asked, if another member has the content. */
+  #isReplaced(fetch: Fetch, peer: Peer): boolean {
+    if (peer.state !== 'suspect' || fetchSize(fetch.size) !== 'small') return false;
+    fetch.sources = undefined;
+    return this.#sources.of(fetch).some(({ peer: other, hasAll }) => hasAll && other.state === 'active');
   }
 
   /** While large contents are fetched: replaces sources that stall, and says what is here. */

@@ -33,3 +33,9 @@ test('[LC17] an operation is nowhere else only if all members that have not left
   // A member alone in its cluster has no other member to ask.
   expect(holdersWith({ [bee]: upTo(3) }, [bee, cat]).holding(dot)).toBe('nowhere');
 });
+
+test('[CT14] a member had what it wrote, and what it acknowledged', () => {
+  const holders = holdersWith({ [bee]: upTo(3), [cat]: upTo(2) }, [bee, cat]);
+  expect([bee, cat].filter((member) => holders.hadIt(member, dot))).toEqual([bee]);
+  expect(holders.hadIt(cat, { origin: cat as string as OriginId, seq: 7 })).toBe(true);
+});

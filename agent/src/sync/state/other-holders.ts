@@ -1,4 +1,4 @@
-import type { Applied, Dot, MemberId } from '@lockstep/shared';
+import { type Applied, type Dot, type MemberId, memberOf } from '@lockstep/shared';
 import { holds } from '../../core/durability.ts';
 import type { Journal } from '../ports/journal.ts';
 
@@ -31,5 +31,11 @@ export class OtherHolders {
     const applied = others.map(({ id }) => this.#heard.get(id) ?? saved[id]);
     if (applied.some((known) => known && holds(known, dot))) return 'held';
     return others.every(({ id }) => this.#heard.has(id)) ? 'nowhere' : 'unknown';
+  }
+
+  /** True if the member wrote the operation or held it, so that it may have the content still. */
+  hadIt(member: MemberId, dot: Dot): boolean {
+    const applied = this.#heard.get(member) ?? this.#journal.acks()[member];
+    return member === memberOf(dot.origin) || (applied !== undefined && holds(applied, dot));
   }
 }

@@ -261,17 +261,19 @@ export class ContentFetcher {
   }
 
   #note({ content, waiting, lacking }: Fetch, outcome: FetchOutcome): void {
-    const { missing, clock } = this.#context;
+    const { missing, clock, others } = this.#context;
     if (outcome === 'ok') missing.found(content);
     if (outcome !== 'missing') return;
     const members = this.#peers.all().flatMap(({ id, state }) => (state === 'left' ? [] : id));
+    const gone = this.#peers.all().flatMap(({ id, state }) => (state === 'left' ? id : []));
     const nowMs = clock.monotonicMs();
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
       // An old version that nobody has is no problem of the path.
       if (!this.#isHead(operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
-      missing.searched(operation, { lacking: known, members, nowMs });
+      const left = gone.filter((id) => others.hadIt(id, operation));
+      missing.searched(operation, { lacking: known, members, left, nowMs });
     }
   }
 
