@@ -98,6 +98,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       beforeRemote: (path) => remoteCounters?.raise(parentOf(path)),
       random: nodeClock.random,
       nowMs: nodeClock.wallMs,
+      // Ends the process with this sentence: what was written last may be lost, and the next start finds it again in the folder.
+      diskFailed: (error) =>
+        setImmediate(() => {
+          throw error;
+        }),
       log,
     });
     const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();

@@ -1,5 +1,5 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { JOURNAL_VERSION } from '@lockstep/shared';
+import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
 import { damaged, forbidden, newer, translated } from './journal-error.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
@@ -33,6 +33,8 @@ export class JournalDatabase {
   readonly path: string;
   /** Grows with every change and every rollback, so that a value computed from the database can be known to be stale. */
   revision = 0;
+  /** Called once, with the first error of the disk. */
+  diskFailed: ((error: LockstepError) => void) | undefined;
   readonly #sqlite: Sqlite.Database;
   readonly #inFile: boolean;
   readonly #hooks: TransactionHook[] = [];
@@ -63,7 +65,7 @@ export class JournalDatabase {
 
   /** A statement of this database. It is compiled at its first use: the journal must open fast. */
   statement<Row = unknown>(sql: string): Statement<Row> {
-    return new Statement<Row>(this.#sqlite, this.path, sql);
+    return new Statement<Row>(this.#sqlite, sql, (error) => this.#explained(error));
   }
 
   addHook(hook: TransactionHook): void {
@@ -94,6 +96,15 @@ export class JournalDatabase {
 
   close(): void {
     this.#sqlite.close();
+  }
+
+  #explained(error: unknown): unknown {
+    const known = translated(this.path, error);
+    if (known instanceof LockstepError && known.code === 'journal-disk') {
+      this.diskFailed?.(known);
+      this.diskFailed = undefined;
+    }
+    return known;
   }
 
   #nested<T>(body: () => T): T {

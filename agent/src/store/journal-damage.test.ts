@@ -11,9 +11,22 @@ import {
 import { join } from 'node:path';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import Sqlite from 'better-sqlite3';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { checkJournal } from './check-journal.ts';
-import { ant, bee, cat, mkdir, openAnt, put, remove, show, temporaryFolder } from './fixtures.contract.ts';
+import {
+  ant,
+  antMember,
+  bee,
+  cat,
+  journaledAt,
+  mkdir,
+  openAnt,
+  put,
+  remove,
+  show,
+  temporaryFolder,
+} from './fixtures.contract.ts';
+import { openJournal } from './journal.ts';
 import { translated } from './journal-error.ts';
 
 const pageBytes = 4096;
@@ -186,6 +199,27 @@ test('[JN10] a disk that does not answer is no damage of the journal, whatever l
   expect(translated('/other/journal.db', new Sqlite.SqliteError('it says', 'SQLITE_CORRUPT'))).toMatchObject({
     code: 'journal-damaged',
   });
+});
+
+test('[JN10] the owner of a journal learns once that its disk failed', () => {
+  const failures: string[] = [];
+  const journal = openJournal({
+    path: join(temporaryFolder(), 'journal.db'),
+    memberId: antMember,
+    random: () => 0,
+    nowMs: () => journaledAt,
+    diskFailed: ({ code }) => failures.push(code),
+  });
+  const statements = Object.getPrototypeOf(new Sqlite(':memory:').prepare('SELECT 1')) as Sqlite.Statement;
+  const run = vi.spyOn(statements, 'run').mockImplementation(() => {
+    throw new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
+  });
+  for (let attempt = 0; attempt < 2; attempt++) {
+    expect(() => journal.append([put(ant, 1, 'a')])).toThrow(expect.objectContaining({ code: 'journal-disk' }));
+  }
+  run.mockRestore();
+  expect(failures).toEqual(['journal-disk']);
+  journal.close();
 });
 
 test('a journal that this user may not open or write is reported with what to do', () => {

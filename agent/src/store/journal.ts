@@ -1,5 +1,12 @@
 import { rename } from 'node:fs/promises';
-import { isMemberPath, type MemberId, markBytes, type Operation, type OriginId } from '@lockstep/shared';
+import {
+  isMemberPath,
+  type LockstepError,
+  type MemberId,
+  markBytes,
+  type Operation,
+  type OriginId,
+} from '@lockstep/shared';
 import { formatDigest } from '../core/digest.ts';
 import type { DiskChange } from '../core/entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
@@ -38,6 +45,11 @@ export interface JournalOptions {
   nowMs(): number;
   /** Called before a row is written that names a file which is not on this disk. If it throws, nothing is written. */
   beforeRemote?(path: string): void;
+  /**
+   * Called once if the disk fails a request of the open journal. After a sync that failed nobody knows what is on the disk, and a second one
+   * says nothing about it: whoever writes has to open the journal again.
+   */
+  diskFailed?(error: LockstepError): void;
 }
 
 /**
@@ -47,7 +59,9 @@ export interface JournalOptions {
 export function openJournal(options: JournalOptions): Journal {
   const database = new JournalDatabase(options.path);
   try {
-    return compose(database, options);
+    const journal = compose(database, options);
+    database.diskFailed = (error) => options.diskFailed?.(error);
+    return journal;
   } catch (error) {
     database.close();
     throw error;

@@ -1,5 +1,4 @@
 import type Sqlite from 'better-sqlite3';
-import { translated } from './journal-error.ts';
 
 /** A value that can be bound to a statement's parameter. */
 export type Bindable = string | number | Uint8Array | null;
@@ -13,14 +12,15 @@ export const limitTo = 'LIMIT 0 + ?';
 /** An SQL statement that is compiled at its first use, and throws the journal's own errors. */
 export class Statement<Row = unknown> {
   readonly #sqlite: Sqlite.Database;
-  readonly #path: string;
   readonly #sql: string;
+  /** Turns an error of SQLite into the journal's own. */
+  readonly #explained: (error: unknown) => unknown;
   #compiled: Sqlite.Statement<Bindable[], Row> | undefined;
 
-  constructor(sqlite: Sqlite.Database, path: string, sql: string) {
+  constructor(sqlite: Sqlite.Database, sql: string, explained: (error: unknown) => unknown) {
     this.#sqlite = sqlite;
-    this.#path = path;
     this.#sql = sql;
+    this.#explained = explained;
   }
 
   /** Runs the statement and returns the number of rows changed. */
@@ -28,7 +28,7 @@ export class Statement<Row = unknown> {
     try {
       return this.#prepared().run(...values).changes;
     } catch (error) {
-      throw translated(this.#path, error);
+      throw this.#explained(error);
     }
   }
 
@@ -37,7 +37,7 @@ export class Statement<Row = unknown> {
     try {
       return this.#prepared().get(...values);
     } catch (error) {
-      throw translated(this.#path, error);
+      throw this.#explained(error);
     }
   }
 
@@ -45,7 +45,7 @@ export class Statement<Row = unknown> {
     try {
       return this.#prepared().all(...values);
     } catch (error) {
-      throw translated(this.#path, error);
+      throw this.#explained(error);
     }
   }
 
@@ -60,7 +60,7 @@ export class Statement<Row = unknown> {
         prepared.raw(false);
       }
     } catch (error) {
-      throw translated(this.#path, error);
+      throw this.#explained(error);
     }
   }
 
@@ -69,7 +69,7 @@ export class Statement<Row = unknown> {
     try {
       yield* this.#prepared().iterate(...values);
     } catch (error) {
-      throw translated(this.#path, error);
+      throw this.#explained(error);
     }
   }
 
