@@ -171,7 +171,9 @@ test.each([
   {
     how: 'leaves',
     go: async (ant: Member) => {
-      await lockstep(['leave', ant.folder]);
+      const refused = await lockstep(['leave', ant.folder]);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is on this member only: whole. Wait') });
+      expect(await lockstep(['leave', '--anyway', ant.folder])).toMatchObject({ code: 0 });
       await ant.ended();
     },
     comeBack: (ant: Member) => ant.start({ args: ['--rejoin'] }),

@@ -9,13 +9,15 @@ import type {
   WaitResult,
 } from '@lockstep/shared/api';
 import { formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
-import { findOnlyHere, type OnlyHere } from '../../sync/copies/only-here.ts';
+import { findOnlyHere } from '../../sync/copies/only-here.ts';
 import type { Engine } from '../../sync/engine.ts';
 import { changeMembership, retire } from '../../sync/lifecycle/announce.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
 
 const goodbyeMs = 2_000;
+/** Time for another member to receive what was written just before. */
+const receivedMsMax = 5_000;
 
 /** Waits as the request asks. An aborted signal means that the client disconnected: the result is dropped. */
 export async function waitFor(engine: Engine, request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {
@@ -28,20 +30,28 @@ export async function waitFor(engine: Engine, request: WaitRequest, signal: Abor
  * has some of the files here, unless it is to leave `anyway`.
  */
 export async function leaveCluster({ engine, retired }: ServedMember, request: LeaveRequest): Promise<LeaveResult> {
-  if (!request?.anyway) refuseLastCopies(await findOnlyHere(engine.context, engine));
+  if (!request?.anyway) await refuseLastCopies(engine);
   const told = await retire(engine, goodbyeMs);
   setImmediate(retired);
   return { told: [...told] };
 }
 
-function refuseLastCopies({ files, bytes, paths }: OnlyHere): void {
+async function refuseLastCopies(engine: Engine): Promise<void> {
+  const { context, peers } = engine;
+  const others = peers.all().filter(({ state }) => state !== 'left');
+  if (others.length === 0) return;
+  const { done } = await engine.wait({ for: 2, timeoutMs: receivedMsMax }, () => false);
+  if (done) return;
+  const { files, bytes, paths } = await findOnlyHere(context, engine);
   if (files === 0) return;
+  const remedy = others.every(({ id }) => peers.isOnDemand(id))
+    ? 'Have copies made first (lockstep copies 2, then lockstep copies again until none is lacking).'
+    : 'Wait until another member has all of it first (lockstep wait --for 2).';
   const [names, more] = [formatNames(paths), files > paths.length ? ', for example' : ':'];
   throw new LockstepError(
     'not-left',
     `${formatItems(files, 'file')} with ${formatBytes(bytes)} ${files === 1 ? 'is' : 'are'} on this member only${more} ${names}. ` +
-      'Have copies made first (lockstep copies 2, then lockstep copies again until none is lacking). ' +
-      'To leave anyway, and take them with you: lockstep leave --anyway.',
+      `${remedy} To leave anyway, and take them with you: lockstep leave --anyway.`,
   );
 }
 

@@ -5,7 +5,7 @@ import type { ContentSearch } from '../transfer/content-search.ts';
 const rowsAtOnce = 256;
 const namedMax = 3;
 
-/** Files whose content no other member said that it keeps. */
+/** Files that no other member with the whole folder acknowledged, and whose content no other member said that it keeps. */
 export interface OnlyHere {
   readonly files: number;
   readonly bytes: number;
@@ -13,22 +13,22 @@ export interface OnlyHere {
   readonly paths: readonly string[];
 }
 
-/**
- * The files on this disk that no other member keeps. Only in a cluster in which every other member fetches contents on demand: one with the
- * whole folder has all that it acknowledged.
- */
+/** The files on this disk that no other member keeps. One that fetches contents on demand acknowledges names alone: it is asked. */
 export async function findOnlyHere(
-  { journal }: Context,
+  { journal, others: holders }: Context,
   { peers, search }: { readonly peers: Peers; readonly search: ContentSearch },
 ): Promise<OnlyHere> {
   const others = peers.all().filter(({ state }) => state !== 'left');
   const found = { files: 0, bytes: 0, paths: [] as string[] };
-  if (others.length === 0 || others.some(({ id }) => !peers.isOnDemand(id))) return found;
+  if (others.length === 0) return found;
+  const whole = others.filter(({ id }) => !peers.isOnDemand(id));
   for (let after: string | undefined; ; ) {
     const rows = journal.diskBelow('', after, rowsAtOnce);
-    const sought = rows.flatMap(({ path, content, fingerprint }) =>
-      content === undefined || !fingerprint?.size ? [] : [{ path, content, size: fingerprint.size }],
-    );
+    const sought = rows.flatMap(({ path, content, fingerprint, dot }) => {
+      if (content === undefined || !fingerprint?.size) return [];
+      const isHeld = dot !== undefined && whole.some(({ id }) => holders.isHeldBy(id, dot));
+      return isHeld ? [] : [{ path, content, size: fingerprint.size }];
+    });
     const keepers = await search.searchKeepers(sought);
     for (const { path, size } of sought) {
       if (keepers.has(path)) continue;

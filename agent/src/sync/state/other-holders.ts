@@ -33,9 +33,14 @@ export class OtherHolders {
     return others.every(({ id }) => this.#heard.has(id)) ? 'nowhere' : 'unknown';
   }
 
+  /** True if the member acknowledged the operation. */
+  isHeldBy(member: MemberId, dot: Dot): boolean {
+    const applied = this.#heard.get(member) ?? this.#journal.acks()[member];
+    return applied !== undefined && holds(applied, dot);
+  }
+
   /** True if the member wrote the operation or held it, so that it may have the content still. */
   hadIt(member: MemberId, dot: Dot): boolean {
-    const applied = this.#heard.get(member) ?? this.#journal.acks()[member];
-    return member === memberOf(dot.origin) || (applied !== undefined && holds(applied, dot));
+    return member === memberOf(dot.origin) || this.isHeldBy(member, dot);
   }
 }
