@@ -47,7 +47,7 @@ export interface JournalOptions {
   beforeRemote?(path: string): void;
   /**
    * Called once if the disk fails a request of the open journal. After a sync that failed nobody knows what is on the disk, and a second one
-   * says nothing about it: whoever writes has to open the journal again.
+   * says nothing about it: the journal has to be opened again.
    */
   diskFailed?(error: LockstepError): void;
 }

@@ -1,8 +1,8 @@
 import { type ProblemCode, parentOf, unreadHoldMs } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/detection/settle.ts';
 import { type DiskEntry, damagedEntry, isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
 import type { Seen } from '../../core/local-change.ts';
-import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/settle.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/observation.ts';

@@ -1,4 +1,4 @@
-import type { DirtyPath } from '../../core/settle.ts';
+import type { DirtyPath } from '../../core/detection/settle.ts';
 import type { Problems } from '../state/problems.ts';
 
 const problemRetryMs = 2_000;

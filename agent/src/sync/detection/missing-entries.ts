@@ -1,6 +1,6 @@
 import { vanishedHoldMs } from '@lockstep/shared';
+import type { DirtyPath } from '../../core/detection/settle.ts';
 import { type DiskEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
-import type { DirtyPath } from '../../core/settle.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
 import type { Findings } from './detection.ts';

@@ -1,5 +1,5 @@
 import { type Operation, polledFilesPerSecond } from '@lockstep/shared';
-import { HotFiles } from '../../core/hot-files.ts';
+import { HotFiles } from '../../core/detection/hot-files.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';

@@ -1,4 +1,4 @@
-import type { DirtyPath } from '../../core/settle.ts';
+import type { DirtyPath } from '../../core/detection/settle.ts';
 import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 

@@ -1,5 +1,5 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
-import { type DirtyPath, Settle } from '../../core/settle.ts';
+import { type DirtyPath, Settle } from '../../core/detection/settle.ts';
 import { detectChanges } from '../detection/change-detector.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';

@@ -1,5 +1,5 @@
 import { vanishedHoldMs } from '@lockstep/shared';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../recent-map.ts';
 
 /** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
 export interface DirtyPath {
