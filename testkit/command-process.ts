@@ -31,13 +31,13 @@ let child: ChildProcess | undefined;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Resolves with what the process says next. Rejects if it ends. */
-async function answerOf(process: ChildProcess): Promise<unknown> {
+async function answerOf(runner: ChildProcess): Promise<unknown> {
   const ended = new AbortController();
-  const end = once(process, 'exit', { signal: ended.signal }).then(([code, signal]) => {
+  const end = once(runner, 'exit', { signal: ended.signal }).then(([code, signal]) => {
     throw new Error(`The process that runs commands ended with ${signal ?? code}.`);
   });
   try {
-    return await Promise.race([once(process, 'message').then(([message]) => message as unknown), end]);
+    return await Promise.race([once(runner, 'message').then(([message]) => message as unknown), end]);
   } finally {
     ended.abort();
     end.catch(() => undefined);
@@ -56,14 +56,14 @@ async function running(): Promise<ChildProcess> {
 }
 
 async function ran(commands: readonly (readonly string[])[]): Promise<Ran> {
-  const process = await running();
+  const runner = await running();
   // While it works, this process waits for it; in between it may end.
-  process.ref();
-  process.channel?.ref();
-  process.send(commands);
-  const answer = (await answerOf(process)) as Ran;
-  process.unref();
-  process.channel?.unref();
+  runner.ref();
+  runner.channel?.ref();
+  runner.send(commands);
+  const answer = (await answerOf(runner)) as Ran;
+  runner.unref();
+  runner.channel?.unref();
   return answer;
 }
 
