@@ -18,10 +18,8 @@ export async function findOnlyHere(
   { journal, others: holders }: Context,
   { peers, search }: { readonly peers: Peers; readonly search: ContentSearch },
 ): Promise<OnlyHere> {
-  const others = peers.all().filter(({ state }) => state !== 'left');
+  const whole = peers.all().filter(({ id, state }) => state !== 'left' && !peers.isOnDemand(id));
   const found = { files: 0, bytes: 0, paths: [] as string[] };
-  if (others.length === 0) return found;
-  const whole = others.filter(({ id }) => !peers.isOnDemand(id));
   for (let after: string | undefined; ; ) {
     const rows = journal.diskBelow('', after, rowsAtOnce);
     const sought = rows.flatMap(({ path, content, fingerprint, dot }) => {

@@ -182,6 +182,7 @@ export class BlockExchange {
   /** True for a source that was not heard for seconds, and is the only one that was asked, if another member has the content. */
   #isReplaced(fetch: Fetch, peer: Peer): boolean {
     if (peer.state !== 'suspect' || fetchSize(fetch.size) !== 'small') return false;
+    // The list may be older than the silence.
     fetch.sources = undefined;
     return this.#sources.of(fetch).some(({ peer: other, hasAll }) => hasAll && other.state === 'active');
   }
