@@ -16,6 +16,7 @@ import {
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { ServedCluster } from '../../test/support/served-cluster.ts';
+import { contentOfText } from '../sim/disk/content.ts';
 
 let served: ServedCluster;
 let app: FastifyInstance;
@@ -125,7 +126,7 @@ describe('commands', () => {
   test('wait reports what was missing', async () => {
     await openThree();
     served.cluster.begin();
-    const { status, text } = await ask('POST', '/api/v1/wait', { payload: { for: 'all', timeoutMs: 0 } });
+    const { status, text } = await ask('POST', '/api/v1/wait', { payload: { for: 'all', timeoutMs: 1_000 } });
     expect(status).toBe(200);
     const { blocking, ...result } = waitResultSchema.parse(JSON.parse(text));
     expect(result).toMatchObject({ done: false, holding: 2, wanted: 3, members: 3 });
@@ -140,6 +141,24 @@ describe('commands', () => {
   )('$command takes a request $body', async ({ command, more }) => {
     served.cluster.begin();
     expect((await ask('POST', `/api/v1/${command}`, more)).status).toBe(200);
+  });
+
+  test('[CP5] leave is refused while something in the folder is not journaled', async () => {
+    await openThree();
+    const { disk } = served.ant.volume;
+    disk.mkdir('closed');
+    disk.write('closed/file', contentOfText('text'));
+    disk.chmod('closed', 0o300);
+    served.cluster.begin();
+    const { status, text } = await ask('POST', '/api/v1/leave');
+    expect(status).toBe(409);
+    expect(JSON.parse(text)).toMatchObject({
+      error: {
+        code: 'not-left',
+        message: expect.stringMatching(/^Something in the folder is not journaled.*closed cannot be read/),
+      },
+    });
+    expect((await ask('POST', '/api/v1/leave', { payload: { anyway: true } })).status).toBe(200);
   });
 
   test('replay', async () => {

@@ -18,16 +18,18 @@ import { findMember } from './find-member.ts';
 const goodbyeMs = 2_000;
 /** Time for another member to receive what was written just before. */
 const receivedMsMax = 5_000;
+/** A scan of the folder, which comes before, takes much less for each entry. */
+const scanMsPerPath = 0.1;
 
 /** Waits as the request asks. An aborted signal means that the client disconnected: the result is dropped. */
 export async function waitFor(engine: Engine, request: WaitRequest, signal: AbortSignal): Promise<WaitResult> {
-  const outcome = await engine.wait(request, () => signal.aborted);
+  const { isUnjournaled: _, ...outcome } = await engine.wait(request, () => signal.aborted);
   return { ...outcome, blocking: outcome.blocking.map((blocking) => ({ ...blocking })) };
 }
 
 /**
  * Resolves once the retirement is journaled and was sent to the connected members; the agent then stops. Throws `not-left` if no other member
- * has some of the files here, unless it is to leave `anyway`.
+ * has some of the files here, or some are not journaled yet, unless it is to leave `anyway`.
  */
 export async function leaveCluster({ engine, retired }: ServedMember, request: LeaveRequest): Promise<LeaveResult> {
   if (!request?.anyway) await refuseLastCopies(engine);
@@ -40,8 +42,18 @@ async function refuseLastCopies(engine: Engine): Promise<void> {
   const { context, peers } = engine;
   const others = peers.all().filter(({ state }) => state !== 'left');
   if (others.length === 0) return;
-  const { done } = await engine.wait({ for: 2, timeoutMs: receivedMsMax }, () => false);
+  const { disk } = context.journal.counts();
+  const timeoutMs = receivedMsMax + scanMsPerPath * (disk.files + disk.directories);
+  const { done, isUnjournaled, blocking } = await engine.wait({ for: 2, timeoutMs }, () => false);
   if (done) return;
+  if (isUnjournaled) {
+    const reason = blocking[0]?.reason ?? 'The folder cannot be read.';
+    throw new LockstepError(
+      'not-left',
+      `Something in the folder is not journaled yet, and only this member has it. ${reason} Try again when that has ended. ` +
+        'To leave anyway, and take it with you: lockstep leave --anyway.',
+    );
+  }
   const { files, bytes, paths } = await findOnlyHere(context, engine);
   if (files === 0) return;
   const remedy = others.every(({ id }) => peers.isOnDemand(id))

@@ -1,3 +1,4 @@
+import type { MemberId } from '@lockstep/shared';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
@@ -19,6 +20,7 @@ export async function findOnlyHere(
   { peers, search }: { readonly peers: Peers; readonly search: ContentSearch },
 ): Promise<OnlyHere> {
   const whole = peers.all().filter(({ id, state }) => state !== 'left' && !peers.isOnDemand(id));
+  const silent = new Set<MemberId>();
   const found = { files: 0, bytes: 0, paths: [] as string[] };
   for (let after: string | undefined; ; ) {
     const rows = journal.diskBelow('', after, rowsAtOnce);
@@ -27,7 +29,7 @@ export async function findOnlyHere(
       const isHeld = dot !== undefined && whole.some(({ id }) => holders.isHeldBy(id, dot));
       return isHeld ? [] : [{ path, content, size: fingerprint.size }];
     });
-    const keepers = await search.searchKeepers(sought);
+    const keepers = await search.searchKeepers(sought, silent);
     for (const { path, size } of sought) {
       if (keepers.has(path)) continue;
       found.files++;

@@ -171,7 +171,8 @@ export class LocalChanges {
 
   /**
    * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with what was not journaled yet
-   * when `giveUp` resolved. A path that changes continuously counts as journaled after the first time.
+   * when `giveUp` resolved: `path` itself if the scan had not come to its end. A path that changes continuously counts as journaled after the
+   * first time.
    */
   async settleAll(path: string, giveUp: Promise<void>): Promise<Unsettled> {
     let expired = false;
@@ -180,10 +181,10 @@ export class LocalChanges {
     });
     // A user who keeps renaming an entry that was never journaled is not followed without limit.
     for (let again = followedMax; ; again--) {
-      const { awaited, unread } = await this.#scanAll(path, expiry);
+      const { awaited, unread, isScanned } = await this.#scanAll(path, expiry);
       await Promise.race([awaited.empty, expiry]);
       this.#awaited.remove(awaited);
-      if (expired) return { unsettled: [...awaited.open.keys()], unread };
+      if (expired) return { unsettled: [...new Set([...(isScanned ? [] : [path]), ...awaited.open.keys()])], unread };
       if (!awaited.hasLost || again === 0) return { unsettled: [], unread };
     }
   }
@@ -195,8 +196,11 @@ export class LocalChanges {
   async #scanAll(
     path: string,
     expiry?: Promise<void>,
-  ): Promise<{ readonly awaited: AwaitedPaths; readonly unread: readonly string[] }> {
-    const scanned = this.#scans.request(path, true);
+  ): Promise<{ readonly awaited: AwaitedPaths; readonly unread: readonly string[]; readonly isScanned: boolean }> {
+    let isScanned = false;
+    const scanned = this.#scans.request(path, true).then(() => {
+      isScanned = true;
+    });
     await (expiry ? Promise.race([scanned, expiry]) : scanned);
     // Another scan may list them before the awaited paths are journaled: its marks are not awaited.
     const unread = this.unread(path);
@@ -205,7 +209,7 @@ export class LocalChanges {
     this.#schedule();
     const wanted = (candidate: string): boolean => path === '' || candidate === path || isBelow(candidate, path);
     const awaited = this.#awaited.add([...this.#openPaths()].filter(([candidate]) => wanted(candidate)));
-    return { awaited, unread };
+    return { awaited, unread, isScanned };
   }
 
   /**

@@ -37,21 +37,24 @@ class SlowFolder {
   }
 
   around(folder: Folder): Folder {
-    return new Proxy(folder, {
-      get: (target, name) => {
-        if (name === 'observe') {
-          return async (...given: Parameters<Folder['observe']>) => {
-            const seen = await target.observe(...given);
-            this.#isHeld();
-            await this.#released;
-            return seen;
-          };
-        }
-        const value: unknown = Reflect.get(target, name, target);
-        return typeof value === 'function' ? value.bind(target) : value;
-      },
+    return withMethod(folder, 'observe', async (...given) => {
+      const seen = await folder.observe(...given);
+      this.#isHeld();
+      await this.#released;
+      return seen;
     });
   }
+}
+
+/** `folder` with another method of this name. */
+function withMethod<Name extends keyof Folder>(folder: Folder, name: Name, method: Folder[Name]): Folder {
+  return new Proxy(folder, {
+    get: (target, asked) => {
+      if (asked === name) return method;
+      const value: unknown = Reflect.get(target, asked, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }
 
 test('[AK5] a file that is renamed during a wait, before it was journaled, is journaled under its new name', async () => {
@@ -92,4 +95,23 @@ test('[AK5] a detection that began before the call, and saw an older version, do
   await settled;
   expect(heads).toMatchObject([{ content: whole.id }]);
   expect(member.errors).toEqual([]);
+});
+
+test('[AK5] a scan that has not come to its end when the caller gives up is not taken for a folder without changes', async () => {
+  let release = (): void => undefined;
+  let held: Promise<void> | undefined;
+  const { member, changes } = await watched((folder) =>
+    withMethod(folder, 'scan', async function* (...given) {
+      await held;
+      yield* folder.scan(...given);
+    }),
+  );
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  expect(await changes.settleAll('', Promise.resolve())).toEqual({ unsettled: [''], unread: [] });
+  release();
+  const settled = changes.settleAll('', never);
+  await member.passes(10_000);
+  expect(await settled).toEqual({ unsettled: [], unread: [] });
 });

@@ -50,11 +50,16 @@ export class ContentSearch {
   }
 
   /**
-   * Asks all members that are connected which of these files they show, durably, and do not drop. Resolves with the members by path when all
-   * have answered, or after two seconds.
+   * Asks all members that are connected, but not `except`, which of these files they show, durably, and do not drop. Resolves with the members
+   * by path when all have answered, or after two seconds. Adds to `except` those that were silent: a caller that has many questions does
+   * not wait for them each time.
    */
-  async searchKeepers(files: readonly SoughtContent[]): Promise<ReadonlyMap<string, readonly MemberId[]>> {
-    const { having } = await this.#ask(files, { keep: true });
+  async searchKeepers(
+    files: readonly SoughtContent[],
+    except: Set<MemberId> = new Set(),
+  ): Promise<ReadonlyMap<string, readonly MemberId[]>> {
+    const { having, silent } = await this.#ask(files, { keep: true }, except);
+    for (const member of silent) except.add(member);
     const keepers = new Map<string, readonly MemberId[]>();
     for (const [index, members] of having) {
       const path = files[index]?.path;
@@ -67,6 +72,7 @@ export class ContentSearch {
   async #ask(
     contents: readonly SoughtContent[],
     more: { readonly keep?: true },
+    except?: ReadonlySet<MemberId>,
   ): Promise<{ readonly having: ReadonlyMap<number, readonly MemberId[]>; readonly silent: readonly MemberId[] }> {
     const having = new Map<number, MemberId[]>();
     const waiting = new Map<MemberId, number>();
@@ -80,6 +86,7 @@ export class ContentSearch {
         resolve();
       };
       for (const peer of this.#peers.ready()) {
+        if (except?.has(peer.id)) continue;
         waiting.set(peer.id, contents.length);
         for (const [index, { content, path }] of contents.entries()) {
           const id = this.#id++;

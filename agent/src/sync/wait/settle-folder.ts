@@ -65,7 +65,10 @@ export async function settle(
   if (problem !== undefined) return [{ path, reason: problem }];
   const inTheWay = [
     ...unread.map((directory) => blockedBy(context, directory, 'cannot be listed')),
-    ...unsettled.map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
+    // A scan that was repeated because of such a directory may not have come to its end: that is no reason of its own.
+    ...unsettled
+      .filter((open) => unread.length === 0 || open !== (path ?? ''))
+      .map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
   ];
   if (inTheWay.length > 0) return inTheWay.slice(0, listedMax);
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);

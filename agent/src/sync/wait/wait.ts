@@ -31,6 +31,8 @@ export interface WaitOutcome {
   readonly blocking: readonly Blocking[];
   /** No member has the whole folder: members were counted that know of it, and each content is on as many as copies are wanted. */
   readonly byCopies?: true | undefined;
+  /** Not all that is on this disk is journaled: `blocking` says why. */
+  readonly isUnjournaled?: true | undefined;
 }
 
 /**
@@ -78,7 +80,7 @@ export async function waitForDurability(
   };
   try {
     const inTheWay = await settle(parts, query.path, expiry, giveUp);
-    if (inTheWay !== undefined) return outcome(0, inTheWay);
+    if (inTheWay !== undefined) return { ...outcome(0, inTheWay), isUnjournaled: true };
     // Files that may have changed without a trace are read again, while the others receive what is known.
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
@@ -87,7 +89,7 @@ export async function waitForDurability(
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
-        if (stillInTheWay !== undefined) return outcome(0, stillInTheWay);
+        if (stillInTheWay !== undefined) return { ...outcome(0, stillInTheWay), isUnjournaled: true };
         holders = new ReplicaCount(context, goalOf(context, query.path));
       }
       if (context.journal.seals() !== seals) {
