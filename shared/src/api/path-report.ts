@@ -38,13 +38,15 @@ export const pathReportSchema = z
           .literal(true)
           .optional()
           .describe('It fetches contents on demand; it was asked whether it has this one.'),
-        unknown: z.literal(true).optional().describe('It fetches on demand and could not be asked.'),
+        unknown: z.literal(true).optional().describe('It could not be asked: it fetches on demand, or has left.'),
         had: z
           .literal(true)
           .optional()
           .describe('It could not be asked, and had the content when it was last connected; 1 % of these are wrong.'),
       }),
-    ).describe('All members that have not left; empty when no operation on it is known.'),
+    ).describe(
+      'All members that have not left, and if none of them holds a file, those that left and may have it; empty when no operation on it is known.',
+    ),
     copies: z
       .object({
         wanted: countSchema,

@@ -87,8 +87,9 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
 
 /** How many have it, of those that are to have it, or of all if none has the whole folder. */
 function heldText({ holders, copies }: PathReport): string {
-  const full = holders.filter(({ onDemand }) => !onDemand);
-  const counted = full.length === 0 || copies !== undefined ? holders : full;
+  const present = holders.filter(({ condition }) => condition !== 'left');
+  const full = present.filter(({ onDemand }) => !onDemand);
+  const counted = full.length === 0 || copies !== undefined ? present : full;
   const holding = counted.filter(({ holds }) => holds).length;
   if (copies !== undefined) return formatItems(holding, 'member');
   return `${holding} of ${formatItems(counted.length, 'member')}`;

@@ -46,23 +46,32 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
   const isFile = visible?.content !== undefined;
   const remote = row?.remote === true;
   const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
+  const holderOf = (peer: Peer) => {
+    const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
+    const isShown = shows(shownBy(engine, peer.id, peer.applied));
+    const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
+    const has = onDemand ? keepers.includes(peer.id) : isShown;
+    const unknown: true | undefined = onDemand && !peer.ready ? true : undefined;
+    const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
+    return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
+  };
   const others = engine.peers
     .all()
     .filter((peer) => peer.state !== 'left')
-    .map((peer) => {
-      const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
-      const isShown = shows(shownBy(engine, peer.id, peer.applied));
-      const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
-      const has = onDemand ? keepers.includes(peer.id) : isShown;
-      const unknown: true | undefined = onDemand && !peer.ready ? true : undefined;
-      const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
-      return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
-    });
+    .map(holderOf);
   const own = { member: self.id as string, name: self.name, condition: ownCondition(engine) };
   const holders = [
     { ...own, holds: shows(applied) && !remote, onDemand: isFile ? self.onDemand : undefined },
     ...others.map(({ isShown, ...holder }) => holder),
   ];
+  // A member that left is not asked and not waited for; but if nobody else has the file, a person may get it back from there.
+  const left = holders.some((holder) => holder.holds)
+    ? []
+    : engine.peers
+        .all()
+        .filter((peer) => peer.state === 'left' && tookAlong(engine, peer, visible))
+        .map(holderOf)
+        .map(({ isShown, ...holder }) => ({ ...holder, holds: false, unknown: true as const, had: true as const }));
   for (const holder of heads.length === 0 ? [] : others) {
     if (holder.isShown) continue;
     const isActive = holder.condition === 'active';
@@ -91,7 +100,7 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
     pending,
     waitsFor,
     // No member holds a path that no operation names.
-    holders: heads.length === 0 ? [] : holders,
+    holders: heads.length === 0 ? [] : [...holders, ...left],
     copies: visible && copiesOf(engine, visible),
     problem: problem ? { ...problem } : null,
     conflictCopies: conflictCopies(journal, path),
@@ -104,6 +113,12 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
 
 function hadLast({ lastHoldings }: Peer, head: Operation | undefined): boolean {
   return head?.content !== undefined && lastHoldings?.mayHave(head.content) === true;
+}
+
+/** Whether a member that left may have the content still. */
+function tookAlong({ context: { others } }: Engine, peer: Peer, head: Operation | undefined): boolean {
+  if (head?.content === undefined) return false;
+  return peer.lastHoldings === undefined ? others.hadIt(peer.id, head) : hadLast(peer, head);
 }
 
 function copiesOf({ copies, peers }: Engine, head: Operation): PathReport['copies'] {
