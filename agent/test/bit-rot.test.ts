@@ -119,7 +119,7 @@ test.skipIf(loopDiskLacks)(
     expect(await operations(bee)).toEqual(before);
     expect(await readFile(bee.path('file'), 'utf8')).toBe(spoilt);
     await eventually(async () => expect(await bee.problems()).toContain('file-damaged'));
-    const { done, blocking } = await bee.wait({ for: 2, timeoutMs: 300 });
+    const { done, blocking } = await bee.wait({ for: 2, timeoutMs: 3_000 });
     expect({ done, blocking }).toMatchObject({ done: false, blocking: [{ path: 'file', memberName: 'bee' }] });
     await ant.start();
     expect(namesOf(await cluster.settled())).toEqual(['file']);

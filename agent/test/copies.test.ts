@@ -138,11 +138,11 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   const [ant, bee, cow] = ['ant', 'bee', 'cow'].map((name) => cluster.member(name)) as [Member, Member, Member];
   await writeFile(ant.path('film'), randomBytes(200 * kibibyte));
   // Without a rule another one must have it.
-  const alone = await lockstep(['wait', ant.folder, '--timeout', '1']);
+  const alone = await lockstep(['wait', ant.folder, '--timeout', '3']);
   expect(alone.code).toBe(1);
   expect(alone.out).toContain('Only this member has it, and is to be on 2. Rules have more members keep it');
   expect(await bee.wait({ for: 'all', timeoutMs: 10_000 })).toMatchObject({ done: true, byCopies: true });
-  const two = await bee.wait({ for: 2, path: 'film', timeoutMs: 300 });
+  const two = await bee.wait({ for: 2, path: 'film', timeoutMs: 3_000 });
   expect(two).toMatchObject({
     done: false,
     blocking: [{ path: 'film', reason: 'It is on 1 member, and is to be on 2.' }],
@@ -156,9 +156,9 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   expect(await cow.wait({ for: 2, path: 'film', timeoutMs: 30_000 })).toMatchObject({ done: true, holding: 2 });
   await cow.kill();
   await writeFile(ant.path('more'), randomBytes(200 * kibibyte));
-  const three = await ant.wait({ for: 3, timeoutMs: 300 });
+  const three = await ant.wait({ for: 3, timeoutMs: 3_000 });
   expect(three.blocking).toContainEqual(expect.objectContaining({ path: 'more', memberName: 'cow' }));
-  const less = await lockstep(['wait', ant.folder, '--timeout', '1']);
+  const less = await lockstep(['wait', ant.folder, '--timeout', '3']);
   expect(less.code).not.toBe(0);
   expect(less.out).toMatch(/2 members of 3 know of all of it, and each file must have its copies/);
 });

@@ -176,7 +176,7 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   await bee.kill();
   await writeFile(ant.path('file'), '2');
   expect((await lockstep(['wait', '--for', 'majority', '--timeout', '20', ant.folder])).code).toBe(0);
-  const all = await lockstep(['wait', '--for', 'all', '--timeout', '2'], { cwd: ant.folder });
+  const all = await lockstep(['wait', '--for', 'all', '--timeout', '4'], { cwd: ant.folder });
   expect(all).toMatchObject({
     code: 1,
     out: expect.stringMatching(/bee is not heard.* Start it again, or ask for fewer/),
@@ -184,7 +184,7 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   await cluster.add('dan');
   // bee lacks the file, and dan's entry in the member list, which is not a path for users. Until dan is heard, it may lack them too.
   await vi.waitFor(async () => {
-    const { blocking } = await ant.wait({ for: 'all', timeoutMs: 300 });
+    const { blocking } = await ant.wait({ for: 'all', timeoutMs: 1_000 });
     expect(new Set(blocking.map(({ path, memberName }) => `${memberName}: ${path}`))).toEqual(
       new Set(['bee: file', 'bee: undefined']),
     );
