@@ -130,7 +130,9 @@ export class WriteBack {
   }
 
   async #sync(): Promise<void> {
-    const { journal, folder, clock, problems, facts } = this.#context;
+    const { journal, folder, clock, problems, facts, lastBoot } = this.#context;
+    // Not even when the agent stops: the next one examines them.
+    if (!lastBoot.isExamined) return;
     const { mark, paths, hasEarlier } = journal.unsynced(this.#failedMark);
     if (paths.length === 0) {
       if (hasEarlier) {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   begins,
   changes,
@@ -17,6 +17,7 @@ import {
 } from '../../sim/_power-cut.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
+import { WriteBack } from '../durability/write-back.ts';
 import type { Folder } from '../ports/folder.ts';
 import { PowerCutCheck } from './power-cut-check.ts';
 
@@ -118,6 +119,44 @@ describe('[PC2] after another boot of the machine', () => {
     await member.passes(2_000);
     await locked;
     expect(reported()).toMatchObject([{ fetched: 1 }]);
+    check.stop();
+  });
+
+  test('an agent that stops in the middle leaves to the next one what it has not examined', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText(''));
+    changes.stop();
+    member.volume.missing = true;
+    const check = new PowerCutCheck(member.context);
+    const writeBack = new WriteBack(member.context);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
+    await member.passes(1_000);
+    member.volume.missing = false;
+    check.stop();
+    const stopped = writeBack.stop(1_000);
+    await member.passes(2_000);
+    await stopped;
+    expect(member.journal.unsynced().paths).toContain('file');
+    expect(await begins('boot-2')).toBe(true);
+    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(reported()).toMatchObject([{ fetched: 1 }]);
+  });
+
+  test('the examination is repeated if it fails', async () => {
+    await writes('file', first);
+    isLeft('file', contentOfText(''));
+    changes.stop();
+    const { folder, log } = member.context;
+    const errors = vi.spyOn(log, 'error').mockImplementation(() => undefined);
+    vi.spyOn(folder, 'observe').mockRejectedValueOnce(new Error('the thread has ended'));
+    const check = new PowerCutCheck(member.context);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
+    await member.passes(500);
+    expect(member.context.lastBoot.isExamined).toBe(false);
+    await member.passes(3_000);
+    expect(member.context.lastBoot.isExamined).toBe(true);
+    expect(errors).toHaveBeenCalledOnce();
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
     check.stop();
   });
 

@@ -18,6 +18,7 @@ const clockStepMs = 1_000;
 /** Name of the setting that says whether the agent is running, or was killed. */
 const runningSetting = 'running';
 const folderRetryMs = 1_000;
+const examineRetryMs = 1_000;
 /** Number of the newest log rows of a path to search for an operation that a power cut brings back. */
 const earlierMax = 64;
 /** Number of names to try for a conflict copy; the next one is tried if other bytes with the same time have the name. */
@@ -35,6 +36,7 @@ export class PowerCutCheck {
   constructor(context: Context) {
     this.#context = context;
     this.#report = new PowerCutReport(context);
+    context.lastBoot.isExamined = false;
   }
 
   stop(): void {
@@ -53,7 +55,7 @@ export class PowerCutCheck {
    * if it is unknown.
    */
   begin(boot: Boot | undefined, done: () => void): void {
-    const { journal, lock, log, lastBoot } = this.#context;
+    const { journal, lastBoot } = this.#context;
     const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
     if (journal.setting(runningSetting) !== 'yes') journal.setSetting(runningSetting, 'yes');
     else if (boot !== undefined && !isSameBoot) {
@@ -66,19 +68,31 @@ export class PowerCutCheck {
     const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.setting(beganSetting) ?? 0)) > clockStepMs;
     if (isSameBoot && (wasSet || journal.unsynced().paths.length === 0)) {
       if (wasSet) journal.setSetting(beganSetting, `${boot.beganMs}`);
+      lastBoot.isExamined = true;
       return;
     }
+    this.#run(boot, isSameBoot, done);
+  }
+
+  #run(boot: Boot | undefined, isSameBoot: boolean, done: () => void): void {
+    const { journal, lock, log, lastBoot, clock } = this.#context;
     const examined = lock.run(() => this.#examine(isSameBoot, boot?.beganMs));
     examined.then(
       () => {
         if (this.#stopped) return;
+        lastBoot.isExamined = true;
         if (boot !== undefined && !isSameBoot) {
           journal.setSetting(beganSetting, `${boot.beganMs}`);
           journal.setSetting(bootSetting, boot.id);
         }
         if (this.#report.tell()) done();
       },
-      (error: unknown) => log.error({ error: String(error) }, 'the effects of a power cut could not be examined'),
+      (error: unknown) => {
+        log.error({ error: String(error) }, 'the effects of a power cut could not be examined; this is retried');
+        clock.after(examineRetryMs, () => {
+          if (!this.#stopped) this.#run(boot, isSameBoot, done);
+        });
+      },
     );
   }
 

@@ -6,6 +6,11 @@ import type { Observation } from '../ports/observation.ts';
  * changed unobserved changed in the last moments before: it may be torn, and no row says what it should hold.
  */
 export class LastBoot {
+  /**
+   * False until the changes that no sync had made durable were examined. Until then a sync proves nothing: it would make durable what a power
+   * cut has left.
+   */
+  isExamined = true;
   #endedMs: number | undefined;
   #found: (path: string) => void = () => undefined;
 
