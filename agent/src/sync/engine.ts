@@ -280,6 +280,7 @@ export class Engine {
     if (context.self.onDemand) await recordLostCache(context);
     await this.localChanges.start();
     if (!lifecycle.enter('applying')) return;
+    this.#powerCut.compared();
     // What was in the way of an operation while it was pulled has been examined by now.
     this.applyLoop.unblock();
     this.#resolver.poke();

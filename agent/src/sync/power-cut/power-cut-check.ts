@@ -17,6 +17,11 @@ const beganSetting = 'boot-began';
 const clockStepMs = 1_000;
 /** Name of the setting that says whether the agent is running, or was killed. */
 const runningSetting = 'running';
+/**
+ * Name of the setting that holds the end of the boot in which the machine stopped while the agent ran, until the folder was compared with the
+ * journal since. The start that finds it may itself be stopped before that.
+ */
+const cutOffSetting = 'cut-off-at';
 const folderRetryMs = 1_000;
 const examineRetryMs = 1_000;
 /** Number of the newest log rows of a path to search for an operation that a power cut brings back. */
@@ -31,12 +36,16 @@ const copyNamesMax = 8;
 export class PowerCutCheck {
   readonly #context: Context;
   readonly #report: PowerCutReport;
+  #isScanned = false;
   #stopped = false;
 
   constructor(context: Context) {
     this.#context = context;
     this.#report = new PowerCutReport(context);
     context.lastBoot.isExamined = false;
+    context.facts.scanned.on(() => {
+      this.#isScanned = true;
+    });
   }
 
   stop(): void {
@@ -58,8 +67,10 @@ export class PowerCutCheck {
     const { journal, lastBoot } = this.#context;
     const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
     if (journal.setting(runningSetting) !== 'yes') journal.setSetting(runningSetting, 'yes');
-    else if (boot !== undefined && !isSameBoot) {
-      lastBoot.stopped(boot.beganMs, (path) => {
+    else if (boot !== undefined && !isSameBoot) journal.setSetting(cutOffSetting, `${boot.beganMs}`);
+    const cutOff = journal.setting(cutOffSetting) ?? '';
+    if (cutOff !== '') {
+      lastBoot.stopped(Number(cutOff), (path) => {
         this.#report.fetched.push(path);
         this.#report.tellSoon(done);
       });
@@ -94,6 +105,12 @@ export class PowerCutCheck {
         });
       },
     );
+  }
+
+  /** All that the first scan of the folder found was examined, the last writes before the machine stopped among it. */
+  compared(): void {
+    const { journal } = this.#context;
+    if (this.#isScanned && (journal.setting(cutOffSetting) ?? '') !== '') journal.setSetting(cutOffSetting, '');
   }
 
   async #examine(isSameBoot: boolean, bootedMs: number | undefined): Promise<void> {

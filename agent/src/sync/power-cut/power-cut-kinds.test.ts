@@ -9,12 +9,16 @@ import {
   member,
   openMember,
   operations,
+  quiet,
   repairs,
   reported,
   second,
+  startAgent,
   writes,
 } from '../../sim/_power-cut.ts';
 import { type Content, contentOfBytes, contentOfText } from '../../sim/disk/content.ts';
+import { LastBoot } from '../state/last-boot.ts';
+import { PowerCutCheck } from './power-cut-check.ts';
 
 beforeEach(() => openMember());
 
@@ -79,8 +83,8 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
   const bee = 'bee' as MemberId;
   const empty = contentOfText('');
 
-  /** Bee holds the file. The user writes `content`, the machine stops at once, and the agent starts again. */
-  async function isLeftWith(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
+  /** Bee holds the file. The user writes `content`, and the machine stops at once. Resolves with the begin of the next boot. */
+  async function isCutOff(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
     const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
     const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
     member.received({ ...joined, member: record });
@@ -93,7 +97,12 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     volume.disk.write('file', content);
     if (isRunning) journal.setSetting('running', 'yes');
     await member.passes(10);
-    await begins('boot-2', context.clock.wallMs());
+    return context.clock.wallMs();
+  }
+
+  /** As `isCutOff`, and the agent starts again. */
+  async function isLeftWith(content: Content, how?: { readonly isRunning?: boolean }): Promise<void> {
+    await begins('boot-2', await isCutOff(content, how));
   }
 
   test.each([
@@ -105,6 +114,28 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
     expect(copies()).toEqual([]);
+  });
+
+  test('is fetched too if the first agent after that was stopped before it had looked at the folder', async () => {
+    const beganMs = await isCutOff(empty);
+    const check = new PowerCutCheck(member.context);
+    check.begin({ id: 'boot-2', beganMs }, quiet);
+    await member.passes(100);
+    check.stop();
+    Object.assign(member.context, { lastBoot: new LastBoot() });
+    await begins('boot-2', beganMs);
+    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+  });
+
+  test('is not remembered any more once an agent has looked at the folder', async () => {
+    const beganMs = await isCutOff(second);
+    const check = new PowerCutCheck(member.context);
+    check.begin({ id: 'boot-2', beganMs }, quiet);
+    await startAgent();
+    check.compared();
+    check.stop();
+    expect(member.journal.setting('cut-off-at')).toBe('');
   });
 
   test('supersedes nothing if it is neither', async () => {
