@@ -127,6 +127,14 @@ describe('status', () => {
     expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 min ago/);
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 h ago)');
   });
+
+  test('[CL5] says when a silent member was heard last, and which member was removed', () => {
+    const silent = { ...cat, connected: true, condition: 'silent' } as const;
+    const removed = { ...cat, name: 'dog', state: 'left', condition: 'left', removedBy: 'ant' } as const;
+    const text = formatStatus({ ...status, members: [ant, silent, removed] }, plain);
+    expect(text).toMatch(/cat +c{8} +silent .* 3 min ago/);
+    expect(text).toMatch(/dog +c{8} +removed /);
+  });
 });
 
 const bee: MemberReport = { ...ant, id: 'b'.repeat(52), name: 'bee', self: false };
