@@ -237,6 +237,13 @@ test('[CL5] wait names the blocking path, member and reason', () => {
   expect(formatWait({ ...result, blocking })).toMatch(
     /^Not done after 1 min 0 s: .*\nPATH +MEMBER +REASON\nx +cat +It is down\.$/,
   );
+  const many = Array.from({ length: 100 }, (_, index) => ({
+    ...blocking[0],
+    path: `x${index}`,
+    reason: 'It is down.',
+  }));
+  const lines = formatWait({ ...result, blocking: many }).split('\n');
+  expect([lines.length, lines.at(-1)]).toEqual([23, 'and more: --json prints up to 100']);
   expect(formatWait({ ...result, done: true, blocking: [] })).toBe('Done: durable on 3 of 3 members after 1 min 0 s.');
 });
 
