@@ -16,7 +16,7 @@ test('[DB-O1] [DB-O3] [DB-O4] the name and the address of a member open everythi
   await page.goto(ant.url);
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'bee' }) });
   await expect(row).toContainText(bee.address);
-  await expect(row).toContainText('in the group since');
+  await expect(row).toContainText('active since');
   await expect(page.getByRole('table', { name: 'Members' }).getByText('oldest')).toHaveCount(1);
   await expect(row.getByRole('img')).toHaveAccessibleName(/ ms in the last \d+ /, { timeout: 30_000 });
 

@@ -107,6 +107,10 @@ test('[CP1] [CP6] a rule holds on all members, and what makes no sense is refuse
     err: expect.stringContaining('cannot be kept on 2 members'),
   });
   expect(await copies(ant, '0')).toMatchObject({ code: 2, err: expect.stringContaining('a whole number from 1') });
+  expect(await copies(ant, '65')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('a whole number from 1 to 64, or all'),
+  });
   expect(await copies(ant, '2', '!x')).toMatchObject({ code: 2, err: expect.stringContaining('no exceptions') });
   expect(await copies(ant, '--remove', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('no rule for x') });
   expect((await copies(ant, '1', 'films/')).code).toBe(0);

@@ -250,6 +250,17 @@ test('[MB14] a lost member is removed, refused when it comes back, and taken bac
   await expect.poll(told, { timeout: 30_000 }).toMatch(/removed from the cluster by ant; .*lockstep remove --undo cat/);
   expect(await stateAt(ant)).toBe('left');
   expect(namesOf(ant.tree())).not.toContain('meanwhile');
+  expect(await lockstep(['status', cat.folder])).toMatchObject({
+    out: expect.stringContaining('cat was removed from the cluster by ant'),
+  });
+  const examined = {
+    code: 1,
+    out: expect.stringMatching(/removed from the cluster by ant.*\n.*run on ant: lockstep remove --undo cat/),
+  };
+  expect(await lockstep(['doctor', cat.folder])).toMatchObject(examined);
+  await cat.stop();
+  expect(await lockstep(['doctor', cat.folder])).toMatchObject(examined);
+  await cat.start({ ready: false });
 
   expect(await remove('--undo', 'cat')).toMatchObject({ code: 0, out: expect.stringContaining('cat is taken back') });
   await cluster.connected();

@@ -29,6 +29,15 @@ test('[MB11] a paused member receives and sends nothing, also after a restart, a
   expect([await bee.metric('lockstep_paused'), await ant.metric('lockstep_paused')]).toEqual([1, 0]);
   expect(paused.members.every(({ self, connected }) => self || !connected)).toBe(true);
   expect((await lockstep(['status', bee.folder])).out).toContain('paused');
+  // It is this member that is paused: nothing is to be done on the others.
+  expect(await lockstep(['wait', '--timeout', '1', bee.folder])).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/This member is paused, so ant gets nothing from it\. Run lockstep resume here\.\n/),
+  });
+  expect((await lockstep(['why', 'from-bee', bee.folder])).out).toContain('ant: This member is paused.');
+  const examined = (await lockstep(['doctor', bee.folder])).out;
+  expect(examined).toMatch(/This member is paused: .*\n.*lockstep resume/);
+  expect(examined).not.toContain('Make sure that ant is up');
   expect(await namesOf(bee)).not.toContain('from-ant');
   expect(await namesOf(ant)).not.toContain('from-bee');
 

@@ -10,4 +10,5 @@ export * from './operation-rules.ts';
 export * from './path.ts';
 export * from './protocol/lane.ts';
 export * from './protocol/message.ts';
+export * from './removal.ts';
 export * from './version.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { request } from 'node:https';
 import { type MemberId, PROTOCOL_VERSION, PROTOCOL_VERSION_MIN } from '@lockstep/shared';
 import { parseAddress } from './address.ts';
+import { closeCodes } from './close-code.ts';
 import { openConnection } from './dial.ts';
 import type { Announced } from './handshake.ts';
 import { encodeBase32 } from './keys/base32.ts';
@@ -11,6 +12,8 @@ import { secureContextOptions } from './tls-options.ts';
 /** The announcement of the member at an address. */
 export interface Probed extends Announced {
   readonly memberId: MemberId;
+  /** Why it ended the session at once; undefined if it took it, or if none was opened. */
+  readonly refusal?: string;
 }
 
 export interface ProbeOptions {
@@ -24,6 +27,9 @@ export interface ProbeOptions {
    */
   readonly prove: boolean;
 }
+
+/** The longest wait for the first message of an opened session. */
+const answerMs = 1_000;
 
 /** Asks which member listens at `address`. Rejects with a LockstepError that says why no session with it is possible. */
 export function probeMember({ address, identity, clusterKey, timeoutMs, prove }: ProbeOptions): Promise<Probed> {
@@ -41,8 +47,17 @@ export function probeMember({ address, identity, clusterKey, timeoutMs, prove }:
         return prove;
       },
       opened: ({ socket }) => {
-        socket.close(1000);
-        if (found !== undefined) resolve(found);
+        const finish = (refusal?: string): void => {
+          clearTimeout(timer);
+          socket.close(closeCodes.normal);
+          if (found !== undefined) resolve(refusal === undefined ? found : { ...found, refusal });
+        };
+        // A member that takes the session says hello at once.
+        const timer = setTimeout(finish, answerMs);
+        socket.once('message', () => finish());
+        socket.once('close', (code, reason) =>
+          finish(code === closeCodes.sessionFault ? reason.toString() : undefined),
+        );
       },
       failed: reject,
     });

@@ -35,6 +35,11 @@ describe('[DB-L1] the matrix', () => {
     );
   });
 
+  test('[DB-L2] a member that the asked one has not heard yet, and that no other one reaches, is no cut-off pair', () => {
+    const cat = member('cat', undefined, { connected: false, condition: 'unknown' });
+    expect(words([ant({ bee: 1 }), member('bee', { ant: 1 }), cat]).flat()).not.toContain('cut off');
+  });
+
   test('[DB-L2] a member that is down is no cut-off pair', () => {
     const down = member('cat', undefined, { state: 'down', condition: 'down' });
     expect(words([ant({ bee: 1 }), member('bee', { ant: 1 }), down])).toEqual([

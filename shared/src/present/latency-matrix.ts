@@ -77,6 +77,8 @@ function wayBetween(
   for (const { id, name, condition } of [to, from]) {
     if (hasGone(condition) || (!reached.has(id) && condition !== 'unknown')) return { kind: 'away', name, condition };
   }
+  // A member that was not heard yet, and that no other one reaches, may as well be down.
+  if ([from, to].some(({ id, condition }) => condition === 'unknown' && !reached.has(id))) return { kind: 'unknown' };
   // A session serves both directions: if one end has measured, the other is about to.
   const isOpen = to.latenciesMs?.[from.id] !== undefined || isSessionOfAsked(from, to);
   const isSettled = [from, to].every(

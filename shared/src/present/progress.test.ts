@@ -25,4 +25,5 @@ test('[DB-X3] rates and times are in readable units', () => {
   expect(timeLeftText(null)).toBeUndefined();
   expect(timeLeftText(0.4)).toBe('a moment left');
   expect(timeLeftText(135)).toBe('2 min left');
+  expect(timeLeftText(380_000_000)).toBe('more than 30 days left');
 });

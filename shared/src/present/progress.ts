@@ -1,6 +1,9 @@
 import type { Progress } from '../api.ts';
 import { formatBytes, formatDuration } from './units.ts';
 
+/** The longest time that is named. */
+const secondsShownMax = 30 * 86_400;
+
 /** `38 MB/s`; a dash below 1 B/s. */
 export function rateText(bytesPerSecond: number): string {
   return bytesPerSecond < 1 ? '–' : `${formatBytes(bytesPerSecond)}/s`;
@@ -9,6 +12,8 @@ export function rateText(bytesPerSecond: number): string {
 /** `4 s left`; undefined if the time is not known. */
 export function timeLeftText(secondsLeft: number | null): string | undefined {
   if (secondsLeft === null) return undefined;
+  // The rate is that of a beginning or of a stop: it says no more than that.
+  if (secondsLeft > secondsShownMax) return 'more than 30 days left';
   return secondsLeft < 1 ? 'a moment left' : `${formatDuration(secondsLeft)} left`;
 }
 

@@ -69,6 +69,12 @@ test.each<[string, string, Status]>([
   ],
   ['held', '1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1 })],
   ['held', '3 conflicts wait for a choice.', status([ant, bee], { conflictCopies: 3 })],
+  ['held', '1 conflict waits for a choice.', status([ant, bee], { conflictCopies: 1, synchronised: false })],
+  [
+    'held',
+    '1 conflict waits for a choice; bee is 12 operations behind.',
+    status([ant, { ...bee, behind: 12 }], { conflictCopies: 1, synchronised: false }),
+  ],
   ['good', 'ant is alone and waits for others.', status([ant])],
   ['bad', 'cat is down; the other two hold everything.', status([ant, bee, downCat])],
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
@@ -236,6 +242,15 @@ test.each<[string, string, Status]>([
       synchronised: false,
       version: { o: 1 },
     }),
+  ],
+  [
+    'bad',
+    'ant was removed from the cluster by bee: the others refuse it, and its files are no longer replicated.',
+    status([
+      ant,
+      { ...downBee, lastError: 'Removed from the cluster by bee; to take it back, run there: lockstep …' },
+      downCat,
+    ]),
   ],
   ['bad', 'Every member that ant reached refuses it.', status([ant], { synchronised: false, ...refused })],
   ['bad', 'Every member that ant reached refuses it.', status([ant, downBee, downCat], refused)],

@@ -1,6 +1,7 @@
 import type { MemberReport, Status } from '../api.ts';
 import { isGrave } from '../error-code.ts';
 import type { MemberCondition } from '../member-condition.ts';
+import { removerIn } from '../removal.ts';
 import { isAway } from './condition.ts';
 import { latencyMatrix, type Matrix, whoReachesBoth } from './latency-matrix.ts';
 import { isCutOff } from './member-problems.ts';
@@ -52,7 +53,7 @@ export function clusterVerdict(status: Status): Verdict {
 
 /** True when what the member knows of the others is old, or concerns it no more. */
 export function knowsOnlyItself(status: Status): boolean {
-  return status.member.state === 'left' || status.paused || isRefused(status);
+  return status.member.state === 'left' || status.paused || isRefused(status) || removerOf(status) !== undefined;
 }
 
 /** What is true of the answering member itself. */
@@ -62,6 +63,11 @@ function ownFindings(status: Status): readonly Finding[] {
     return [
       finding('bad', `${name} has left the cluster. Its files stay and are no longer replicated`, { view: 'members' }),
     ];
+  }
+  const remover = status.paused ? undefined : removerOf(status);
+  if (remover !== undefined) {
+    const text = `${name} was removed from the cluster by ${remover}: the others refuse it, and its files are no longer replicated`;
+    return [finding('bad', text, { view: 'problems' })];
   }
   if (isRefused(status)) {
     return [finding('bad', `Every member that ${name} reached refuses it`, { view: 'problems' })];
@@ -81,12 +87,13 @@ function findingsOf(status: Status): readonly Finding[] {
     ...problemFindings(status, members),
     ...cutFindings(matrix),
     ...shortFindings(status),
-    ...choiceFindings(status),
+    ...comingFindings(status, members),
   ];
-  const coming = comingFindings(status, members);
-  const urgent = [...found, ...coming];
   return [
-    ...(urgent.length > 0 ? urgent : movingFindings(status, members)),
+    ...found,
+    // A conflict may wait for days, and does not hide that something is on its way.
+    ...choiceFindings(status),
+    ...(found.length > 0 ? [] : movingFindings(status, members)),
     ...copiesFindings(members),
     ...expectedFindings(status, members),
   ];
@@ -208,7 +215,7 @@ function comingFindings({ member }: Status, members: readonly MemberReport[]): r
 
 /** What is on its way: the first of these that is true. */
 function movingFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
-  const { conflicts, pending, member, synchronised } = status;
+  const { conflicts, conflictCopies, pending, member, synchronised } = status;
   if (conflicts > 0) {
     const text = `${formatItems(conflicts, 'file')} ${conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way`;
     return [finding('busy', text, { view: 'operations' })];
@@ -224,7 +231,10 @@ function movingFindings(status: Status, members: readonly MemberReport[]): reado
     return [finding('busy', `${have(ahead)} changes that ${member.name} does not know yet`, { view: 'operations' })];
   }
   const isKnownWhy = members.some((each) => each.condition === 'away' && isAhead(each, status));
-  return synchronised || isKnownWhy ? [] : [finding('busy', 'Changes are on their way', { view: 'operations' })];
+  // The least that can be said, and only if nothing else is.
+  return synchronised || isKnownWhy || conflictCopies > 0
+    ? []
+    : [finding('busy', 'Changes are on their way', { view: 'operations' })];
 }
 
 /** All is well. */
@@ -266,6 +276,13 @@ function isRefused({ members, problems }: Status): boolean {
   return (
     problems.some(({ code }) => code === 'member-refused') && members.every(({ self, connected }) => self || !connected)
   );
+}
+
+/** The name of the member that removed the answering one, as those that it reached say; undefined if it has a session or none said so. */
+export function removerOf({ members }: Pick<Status, 'members'>): string | undefined {
+  const others = members.filter(({ self, condition }) => !self && condition !== 'left');
+  if (others.some(({ connected }) => connected)) return undefined;
+  return others.map(({ lastError }) => removerIn(lastError)).find((name) => name !== undefined);
 }
 
 /** True when the member reported operations that the answering one lacks. */

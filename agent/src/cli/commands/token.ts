@@ -95,6 +95,6 @@ export function formatTokens({ tokens }: TokenList, nowMs: number): string {
 /** When something expires: `in 3 d`, or `expired 2 h ago`. */
 export function formatExpiry(expiresAt: number, nowMs: number): string {
   return expiresAt > nowMs
-    ? `in ${formatDuration((expiresAt - nowMs) / 1_000)}`
+    ? `in ${formatDuration(Math.ceil((expiresAt - nowMs) / 60_000) * 60)}`
     : `expired ${formatAgo(expiresAt, nowMs)}`;
 }

@@ -67,7 +67,7 @@ test('a file that stands still says why, and what leaves is another list', () =>
   const answer: Transfers = {
     ...idle,
     arriving: { left: 60e6, bytesPerSecond: 0, secondsLeft: null },
-    leaving: { left: 10, bytesPerSecond: 0, secondsLeft: null },
+    leaving: { left: 10, bytesPerSecond: 0, secondsLeft: 90 },
     transfers: [{ ...film, done: 0, sources: [], bytesPerSecond: 0, waitsFor: 'Searching for a member.' }],
     departures: [{ path: 'a\nb', to: 'c', toName: 'cat', size: 0, sent: 12, bytesPerSecond: 0, startedAt: 0 }],
     pending: 3,
@@ -75,7 +75,7 @@ test('a file that stands still says why, and what leaves is another list', () =>
   };
   const lines = formatTransfers(answer).split('\n');
   expect(lines).toContain('films/one.mkv: Searching for a member.');
-  expect(lines).toContain('Leaving: 10 B to go at 0 B/s.');
+  expect(lines).toContain('Leaving: 10 B to go at 0 B/s; the others have all in about 1 min.');
   expect(lines.some((line) => line.startsWith('a\\nb  cat     ████████████████████  100 %'))).toBe(true);
   expect(lines.at(-1)).toBe('Waiting: 2 paths. The first is next: It waits for its turn.');
 });

@@ -59,8 +59,13 @@ function formatList(files: readonly (readonly string[])[]): readonly string[] {
   return more > 0 ? [table, `and ${formatItems(more, 'more file', 'more files')}`] : [table];
 }
 
-function formatTotal(direction: string, { left, bytesPerSecond, secondsLeft }: Transfers['arriving']): string {
-  const time = secondsLeft === null ? '' : `, about ${formatDuration(secondsLeft)}`;
+function formatTotal(
+  direction: 'Arriving' | 'Leaving',
+  { left, bytesPerSecond, secondsLeft }: Transfers['arriving'],
+): string {
+  // Members that fetch from here fetch from others too: the rate of this one does not say when they have all.
+  const before = direction === 'Leaving' ? '; the others have all in' : ',';
+  const time = secondsLeft === null ? '' : `${before} about ${formatDuration(secondsLeft)}`;
   return `${direction}: ${formatBytes(left)} to go at ${formatBytes(bytesPerSecond)}/s${time}.`;
 }
 

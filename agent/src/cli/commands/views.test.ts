@@ -127,6 +127,14 @@ describe('status', () => {
     expect(text).toMatch(/cat +c{8} +down +- +12 operations, 1 min 15 s .* 3 min ago/);
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 h ago)');
   });
+
+  test('[CL5] says when a silent member was heard last, and which member was removed', () => {
+    const silent = { ...cat, connected: true, condition: 'silent' } as const;
+    const removed = { ...cat, name: 'dog', state: 'left', condition: 'left', removedBy: 'ant' } as const;
+    const text = formatStatus({ ...status, members: [ant, silent, removed] }, plain);
+    expect(text).toMatch(/cat +c{8} +silent .* 3 min ago/);
+    expect(text).toMatch(/dog +c{8} +removed /);
+  });
 });
 
 const bee: MemberReport = { ...ant, id: 'b'.repeat(52), name: 'bee', self: false };
@@ -229,6 +237,13 @@ test('[CL5] wait names the blocking path, member and reason', () => {
   expect(formatWait({ ...result, blocking })).toMatch(
     /^Not done after 1 min 0 s: .*\nPATH +MEMBER +REASON\nx +cat +It is down\.$/,
   );
+  const many = Array.from({ length: 100 }, (_, index) => ({
+    ...blocking[0],
+    path: `x${index}`,
+    reason: 'It is down.',
+  }));
+  const lines = formatWait({ ...result, blocking: many }).split('\n');
+  expect([lines.length, lines.at(-1)]).toEqual([23, 'and more: --json prints up to 100']);
   expect(formatWait({ ...result, done: true, blocking: [] })).toBe('Done: durable on 3 of 3 members after 1 min 0 s.');
 });
 

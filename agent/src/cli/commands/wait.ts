@@ -19,6 +19,9 @@ import { watchWork } from '../output/watched-work.ts';
 /** The time that the answer may take in addition to the agent's own timeout. */
 const answerGraceMs = 30_000;
 
+/** The reasons that are printed: more do not fit on a screen. */
+const rowsShown = 20;
+
 function parseFor(text: string): WaitRequest['for'] {
   if (text === 'all' || text === 'majority') return text;
   const count = Number(text);
@@ -39,18 +42,21 @@ export function formatWait(result: WaitResult): string {
     return `Done: each file has its copies, and ${formatItems(result.members, 'member')} know of it, after ${formatElapsed(result.elapsedMs)}.`;
   }
   if (result.done) return `Done: durable on ${counted} after ${formatElapsed(result.elapsedMs)}.`;
-  const rows = result.blocking.map(({ path, member, memberName, reason }) => [
-    path === undefined ? '-' : printable(path),
-    memberName ?? member?.slice(0, 8) ?? '-',
-    printable(reason),
-  ]);
+  const rows = result.blocking
+    .slice(0, rowsShown)
+    .map(({ path, member, memberName, reason }) => [
+      path === undefined ? '-' : printable(path),
+      memberName ?? member?.slice(0, 8) ?? '-',
+      printable(reason),
+    ]);
   const holding = result.byCopies
     ? `${formatItems(result.holding, 'member')} of ${result.members} know of all of it, and each file must have its copies`
     : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${counted} must have it`;
   const head = `Not done after ${formatElapsed(result.elapsedMs)}: ${holding}.`;
-  return rows.length === 0
-    ? head
-    : `${head}\n${formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows)}`;
+  if (rows.length === 0) return head;
+  const table = formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows);
+  const more = result.blocking.length > rows.length ? '\nand more: --json prints up to 100' : '';
+  return `${head}\n${table}${more}`;
 }
 
 /** `lockstep wait`: waits until everything on this disk now is durable on other members. */

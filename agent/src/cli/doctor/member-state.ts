@@ -86,10 +86,19 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
   const { pid, status } = running;
   // It does not answer, which is already a finding.
   if (status === undefined) return Promise.resolve([]);
+  const paused = status.paused
+    ? [
+        member.warn(
+          'This member is paused: it takes nothing from the others and gives them nothing.',
+          `To end it: lockstep resume ${shellWord(directory)}`,
+        ),
+      ]
+    : [];
   const said = `The agent (process ${pid}) has been up for ${formatElapsed(nowMs() - status.member.startedAt)}`;
-  if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`)]);
+  if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`), ...paused]);
   const detail = `${said} and reports ${formatItems(status.problemCount, 'problem')}.`;
   return Promise.resolve([
+    ...paused,
     member.warn(detail, 'lockstep status lists them; docs/OPERATIONS.md says what to do about each.'),
   ]);
 }

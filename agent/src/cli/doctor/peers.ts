@@ -5,9 +5,10 @@ import {
   type MemberId,
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_MIN,
+  removerIn,
   SOFTWARE_VERSION,
 } from '@lockstep/shared';
-import { formatElapsed, formatItems } from '@lockstep/shared/present';
+import { formatElapsed, formatItems, removerOf } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
 import { readRegularFile } from '../../os/regular-file.ts';
@@ -95,12 +96,30 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);
 }
 
+/** Reports that the others removed this member: those that the probes reached say so, or those that the running agent reached. */
+function judgeRemoval(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+  const status = subject.running?.status;
+  const refusal = visits.map(({ probed }) => removerIn(probed?.refusal)).find((name) => name !== undefined);
+  const remover = (status && removerOf(status)) ?? refusal;
+  if (remover === undefined) return [];
+  const name = status?.member.name ?? subject.config?.name ?? 'NAME';
+  return [
+    reach.fail(
+      `This member was removed from the cluster by ${printable(remover)}: the others refuse it, and its files are not replicated.`,
+      `To take it back, run on ${printable(remover)}: lockstep remove --undo ${printable(name)}`,
+    ),
+  ];
+}
+
 /** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */
 function judgeSessions({ running }: Subject): readonly Finding[] {
   const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
   const findings = refused.map(({ detail }) =>
     reach.fail(printable(detail), 'Follow the advice in this message on the member that it names.'),
   );
+  // Another finding says why there are no sessions.
+  if (running?.status !== undefined && (running.status.paused || removerOf(running.status) !== undefined))
+    return findings;
   const away =
     running?.status?.members.filter(({ self, connected, state }) => !self && !connected && state !== 'left') ?? [];
   for (const { name, lastError } of away) {
@@ -130,7 +149,11 @@ function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Findi
   if (wrong.length > 0) return wrong;
   return measured.size === 0
     ? []
-    : [clock.ok(`The clocks of ${formatItems(measured.size, 'member')} agree with this one.`)];
+    : [
+        clock.ok(
+          `The ${measured.size === 1 ? 'clock of 1 member agrees' : `clocks of ${measured.size} members agree`} with this one.`,
+        ),
+      ];
 }
 
 function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Finding[] {
@@ -172,5 +195,11 @@ export async function checkPeers(subject: Subject): Promise<readonly Finding[]> 
       ),
     );
   }
-  return [...found, ...judgeSessions(subject), ...judgeClocks(visits, subject), ...judgeVersions(visits, subject)];
+  return [
+    ...found,
+    ...judgeRemoval(visits, subject),
+    ...judgeSessions(subject),
+    ...judgeClocks(visits, subject),
+    ...judgeVersions(visits, subject),
+  ];
 }

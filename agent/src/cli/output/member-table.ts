@@ -31,9 +31,10 @@ const conditionColours: Readonly<Record<MemberCondition, Colour>> = {
 
 /** A member's condition, coloured, with the share of the bytes that it has while it is catching up. */
 export function formatCondition(
-  { condition, progress }: Pick<MemberReport, 'condition' | 'progress'>,
+  { condition, progress, removedBy }: Pick<MemberReport, 'condition' | 'progress' | 'removedBy'>,
   paint: Paint,
 ): string {
+  if (condition === 'left' && removedBy !== undefined) return paint(conditionColours.left, 'removed');
   const share = progress === undefined ? '' : ` ${percentOf(progress)} %`;
   return paint(conditionColours[condition], conditionWords(condition) + share);
 }
@@ -47,7 +48,9 @@ function formatBehind(member: MemberReport): string {
 }
 
 function formatSeen(member: MemberReport, nowMs: number): string {
-  if (member.self || member.connected || member.via !== undefined) return 'now';
+  if (member.self || member.via !== undefined) return 'now';
+  // The connection of a silent member stands, and nothing comes over it.
+  if (member.connected && member.condition !== 'silent') return 'now';
   return member.lastSeenAt === undefined ? 'never' : formatAgo(member.lastSeenAt, nowMs);
 }
 

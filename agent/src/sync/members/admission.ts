@@ -1,4 +1,4 @@
-import { type MemberId, membersMax } from '@lockstep/shared';
+import { type MemberId, membersMax, removalReason } from '@lockstep/shared';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import type { SessionFailures } from '../state/session-failures.ts';
@@ -44,7 +44,7 @@ export class Admission {
   /** Why a session with a removed member is refused or ended; undefined if it was not removed. */
   removalReason(id: MemberId): string | undefined {
     const remover = removerOf(this.#context.journal, id);
-    return remover && removedReason(this.#peers.nameOf(remover), this.#peers.nameOf(id));
+    return remover && removalReason(this.#peers.nameOf(remover), this.#peers.nameOf(id));
   }
 
   /** Reports a full cluster, and names the members that are not connected: these may be lost. */
@@ -62,9 +62,4 @@ export class Admission {
 export function refuse(link: Link, reason: string, isFault = false): void {
   link.start({ message: () => undefined, closed: () => undefined });
   link.close(reason, isFault);
-}
-
-/** What a removed member is told when it connects. It fits into the reason of a close frame unless both names are long. */
-function removedReason(remover: string, name: string): string {
-  return `removed from the cluster by ${remover}; to take it back, run there: lockstep remove --undo ${name}`;
 }

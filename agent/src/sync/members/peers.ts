@@ -184,6 +184,11 @@ export class Peers {
     this.failures.expire();
   }
 
+  /** True while this member is paused. */
+  get isPaused(): boolean {
+    return this.#paused;
+  }
+
   /** Ends all sessions and accepts no new one until `resume`; the others receive the reason. */
   pause(): void {
     this.#paused = true;

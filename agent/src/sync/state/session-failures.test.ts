@@ -1,4 +1,4 @@
-import type { MemberId } from '@lockstep/shared';
+import { type MemberId, removalReason } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { differingReason, replacedReason, replacingReason, SessionFailures, sealedReason } from './session-failures.ts';
@@ -59,6 +59,16 @@ describe('[SY20] sessions that fail repeatedly', () => {
       ]);
     },
   );
+
+  test('because this member was removed: the first one is a problem, which says so and what to do', () => {
+    failures.ended(bee, 'bee', { ...fault, reason: removalReason('ant', 'cat') });
+    expect(failures.areAny).toBe(true);
+    const [problem] = member.context.problems.list();
+    expect(problem?.detail).toMatch(
+      /^bee refuses this member: removed from the cluster by ant; .* lockstep remove --undo cat\. /,
+    );
+    expect(problem?.detail).not.toContain('version');
+  });
 
   test('for one other reason in quick succession: the fifth is a problem; goodbyes, long sessions and other reasons are none', async () => {
     for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);

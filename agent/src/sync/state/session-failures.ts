@@ -1,4 +1,4 @@
-import { joinIntervalMs, type MemberId } from '@lockstep/shared';
+import { joinIntervalMs, type MemberId, removerIn } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Problems } from './problems.ts';
@@ -75,7 +75,7 @@ export class SessionFailures {
     const isRepeated = before !== undefined && (isFault ? before.isFault : isSoon && before.reason === reason);
     const count = isRepeated ? before.count + 1 : 1;
     const limits = isFault ? faultWait : shortWait;
-    const isFailing = count >= (isFault ? faultsMax : shortSessionsMax);
+    const isFailing = countsAsFailing({ reason, isFault, count });
     const waitMs = isFailing ? backoffMs(count - 1, limits, this.#clock.random()) : 0;
     const failures = {
       name,
@@ -127,8 +127,14 @@ export class SessionFailures {
 
   /** Whether sessions with any member are failing. */
   get areAny(): boolean {
-    return [...this.#failures.values()].some(({ count, isFault }) => count >= (isFault ? faultsMax : shortSessionsMax));
+    return [...this.#failures.values()].some(countsAsFailing);
   }
+}
+
+/** A removed member is refused with a reason that leaves no doubt, so its first failure counts. */
+function countsAsFailing({ reason, isFault, count }: Pick<Failures, 'reason' | 'isFault' | 'count'>): boolean {
+  if (removerIn(reason) !== undefined) return true;
+  return count >= (isFault ? faultsMax : shortSessionsMax);
 }
 
 function whatToDo({ name, reason, isFault }: Failures): string {
@@ -152,6 +158,12 @@ function whatToDo({ name, reason, isFault }: Failures): string {
 
 function detailOf(failures: Failures): string {
   const { name, reason, count } = failures;
+  if (removerIn(reason) !== undefined) {
+    return (
+      `${name} refuses this member: ${reason}. If it is to stay out, stop this agent: the files stay as they are. Lockstep tries again ` +
+      'automatically, at growing intervals.'
+    );
+  }
   return (
     `Sessions with ${name} keep failing (${count} times): ${reason}. Until one lasts, the two members exchange nothing directly. ` +
     `${whatToDo(failures)} Lockstep tries again automatically, at growing intervals.`

@@ -1,4 +1,4 @@
-import { isMemberPath, memberOf, type Operation } from '@lockstep/shared';
+import { isMemberPath, memberOf, type Operation, removerIn } from '@lockstep/shared';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
@@ -42,9 +42,7 @@ export function whatBlocks(
       const problems = peer.said?.problems ?? 0;
       const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
       const isHeard = peer.ready || peer.passedOn !== undefined;
-      const reason = isHeard
-        ? `${name} has not finished with it${report}.`
-        : absentReason(name, peer, peers.record(peer.id)?.mayBeAway === true);
+      const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer, peers);
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
     }
   }
@@ -59,10 +57,12 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 }
 
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
-function absentReason(name: string, peer: Peer, mayBeAway: boolean): string {
+function absentReason(name: string, peer: Peer, peers: Peers): string {
+  if (peers.isPaused) return `This member is paused, so ${name} gets nothing from it. Run lockstep resume here.`;
+  if (removerIn(peer.lastError) !== undefined) return `${name} refuses this member: ${peer.lastError}.`;
   const orFewer = 'or ask for fewer members, as --for majority does.';
   if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
-  if (mayBeAway)
+  if (peers.record(peer.id)?.mayBeAway === true)
     return `${name} is away, and is marked as a member that may be. It is counted: wait until it is back, ${orFewer}`;
   if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;

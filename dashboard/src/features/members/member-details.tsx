@@ -62,7 +62,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
   });
   const facts: readonly (readonly [string, ReactNode | false])[] = [
     ['In this state since', moment(stateSince(member))],
-    ['In the group since', moment(member.enabledAt)],
+    ['Active since', moment(member.enabledAt)],
     ['Last heard from', !member.self && moment(member.lastSeenAt)],
     ['Last error', !['shut-down', 'paused', 'away'].includes(member.condition) && (member.lastError ?? false)],
     ['Contents', member.onDemand === true && 'on demand: it has the files that were read or written there'],

@@ -47,7 +47,7 @@ export function stateSince({ state, stateSince, enabledAt }: MemberReport): numb
 function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {
   switch (member.condition) {
     case 'active':
-      return member.enabledAt === undefined ? undefined : `in the group since ${day.format(member.enabledAt)}`;
+      return member.enabledAt === undefined ? undefined : `active since ${day.format(member.enabledAt)}`;
     case 'syncing':
     case 'joining': {
       const source = members.find(({ id }) => id === member.catchUp?.source);

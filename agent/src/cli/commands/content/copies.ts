@@ -1,3 +1,4 @@
+import { membersMax } from '@lockstep/shared';
 import { type CopiesReport, copiesReportSchema } from '@lockstep/shared/api';
 import { formatItems, lackingText } from '@lockstep/shared/present';
 import type { Command } from 'commander';
@@ -79,8 +80,10 @@ function changeOf(
   }
   if (first === undefined) return undefined;
   const copies = first === 'all' ? first : Number(first);
-  if (copies !== 'all' && (!/^\d+$/.test(first) || copies < 1)) {
-    throw new UsageError(`The number of copies is ${JSON.stringify(first)}: write a whole number from 1, or all.`);
+  if (copies !== 'all' && (!/^\d+$/.test(first) || copies < 1 || copies > membersMax)) {
+    throw new UsageError(
+      `The number of copies is ${JSON.stringify(first)}: write a whole number from 1 to ${membersMax}, or all.`,
+    );
   }
   return { pattern: second ?? '', copies };
 }

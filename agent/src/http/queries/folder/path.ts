@@ -74,6 +74,10 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
         .map(({ isShown, ...holder }) => ({ ...holder, holds: false, unknown: true as const, had: true as const }));
   for (const holder of heads.length === 0 ? [] : others) {
     if (holder.isShown) continue;
+    if (engine.pause.isOn) {
+      waitsFor.push({ member: holder.member, reason: 'This member is paused.' });
+      continue;
+    }
     const isActive = holder.condition === 'active';
     const reason = isActive
       ? `${holder.name} has not applied it yet.`

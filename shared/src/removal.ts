@@ -1,0 +1,9 @@
+/** The reason with which a member refuses a removed one. It fits into the reason of a close frame unless both names are long. */
+export function removalReason(remover: string, removed: string): string {
+  return `removed from the cluster by ${remover}; to take it back, run there: lockstep remove --undo ${removed}`;
+}
+
+/** The name of the member that removed the one that was refused with `reason`; undefined if that is another reason. */
+export function removerIn(reason: string | undefined): string | undefined {
+  return /^removed from the cluster by (.+?)(; to take it back|\.?$)/i.exec(reason ?? '')?.[1];
+}
