@@ -197,6 +197,23 @@ test('[AK3] wait counts members that are down, and [MB7] not those that left', a
   await expect.poll(async () => (await ant.status()).members.find(({ name }) => name === 'bee')?.state).toBe('left');
 });
 
+test('[AK3] a newcomer that has met no other member does not call its files durable on all', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  await ant.stop();
+  const bee = await cluster.add('bee');
+  await writeFile(bee.path('file'), 'of bee');
+  for (const members of ['all', 'majority']) {
+    const waited = await lockstep(['wait', '--for', members, '--timeout', '1', bee.folder]);
+    expect(waited).toMatchObject({ code: 1, out: expect.stringContaining(`none answers at ${ant.address}.`) });
+  }
+  await ant.start();
+  expect(await lockstep(['wait', '--for', 'all', bee.folder])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('2 of 2'),
+  });
+});
+
 test('[MB10] a member that left does not rejoin by a mere start', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
@@ -69,6 +69,32 @@ test('[OD5] a cache that is full of what must stay refuses with a sentence', asy
   expect(refused.status).toBe(507);
   expect(await refused.text()).toContain('Raise cache_size, unpin something, or ask for fewer copies.');
   expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
+});
+
+test('[OD10] a file that a program has open for writing is not dropped, until the program closes it', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (const name of ['a', 'b', 'c']) await writeFile(ant.path(name), randomBytes(mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await level(cow, ant);
+  const read = async (name: string) => (await cow.fetch(`api/v1/files/${name}`)).arrayBuffer();
+  const log = cow.path('log \u00e9');
+  await writeFile(log, randomBytes(mebibyte / 2));
+  await level(cow, ant);
+  const file = await open(log, 'a');
+  try {
+    for (const name of ['a', 'b', 'c', 'a']) await read(name);
+    expect(namesIn(cow)).toContain('log \u00e9');
+    await file.write('the end');
+  } finally {
+    await file.close();
+  }
+  await eventually(async () =>
+    expect((await readFile(ant.path('log \u00e9'))).subarray(-7).toString()).toBe('the end'),
+  );
+  await level(cow, ant);
+  for (const name of ['a', 'b', 'c', 'a', 'b', 'c']) await read(name);
+  await eventually(() => expect(namesIn(cow)).not.toContain('log \u00e9'));
 });
 
 test('[OD5] an upload of unknown size is counted too', async () => {

@@ -107,6 +107,10 @@ export class DiskFolder implements Folder {
     return this.#workers.run('mapped', undefined, 'background');
   }
 
+  inUse(): Promise<readonly string[]> {
+    return this.#workers.run('inUse', undefined, 'background');
+  }
+
   async *scan(directory: string, options: ScanOptions): AsyncIterable<readonly ScannedDirectory[]> {
     const watcher = options.unwatched === true ? undefined : this.#watcher;
     for await (const chunk of scan(this.#workers, watcher, directory, options)) {

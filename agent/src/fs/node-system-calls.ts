@@ -58,6 +58,7 @@ export function nodeSystemCalls(): SystemCalls {
     },
     mountTable: () => readText('/proc/self/mountinfo'),
     memoryMaps,
+    writtenFiles,
     effectiveUser: () => process.geteuid?.(),
     wallMs: () => Date.now(),
   };
@@ -81,9 +82,27 @@ function fileSystemIds(): SystemCalls['fileSystemId'] {
 }
 
 function* memoryMaps(): Generator<string> {
-  for (const name of readOr([], () => fs.readdirSync('/proc'))) {
-    if (/^\d+$/.test(name)) yield readText(`/proc/${name}/maps`);
+  for (const id of processIds()) yield readText(`/proc/${id}/maps`);
+}
+
+/** The kernel gives a descriptor's link the owner's right to write if the file is open for writing. */
+const openForWriting = 0o200;
+
+function* writtenFiles(prefix: string): Generator<string> {
+  for (const id of processIds()) {
+    if (id === String(process.pid)) continue;
+    const directory = `/proc/${id}/fd`;
+    for (const name of readOr([], () => fs.readdirSync(directory))) {
+      const link = `${directory}/${name}`;
+      const path = readOr('', () => fs.readlinkSync(link, 'latin1'));
+      if (!path.startsWith(prefix)) continue;
+      if (readOr(0, () => fs.lstatSync(link).mode) & openForWriting) yield path;
+    }
   }
+}
+
+function processIds(): readonly string[] {
+  return readOr([], () => fs.readdirSync('/proc')).filter((name) => /^\d+$/.test(name));
 }
 
 /** Empty if it does not exist, or may not be read. */

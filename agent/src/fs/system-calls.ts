@@ -95,6 +95,11 @@ export interface SystemCalls {
   mountTable(): string;
   /** The kernel's lists of mappings, as in /proc/<pid>/maps, one for each readable process. */
   memoryMaps(): Iterable<string>;
+  /**
+   * The paths of files that other processes have open for writing, from the links in /proc/<pid>/fd: those that begin with `prefix`. As
+   * for `memoryMaps`, each character is a byte.
+   */
+  writtenFiles(prefix: string): Iterable<string>;
   /** The user ID of the calls. Undefined on systems without user IDs. */
   effectiveUser(): number | undefined;
   /** The time of the wall clock, in milliseconds since the epoch. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import type { Places } from '../places.ts';
-import { mappedFiles } from './mapped-files.ts';
+import { filesInUse, mappedFiles } from './mapped-files.ts';
 
 const mappingLacks =
   process.platform !== 'linux' || spawnSync('python3', ['-c', 'import mmap'], { stdio: 'ignore' }).status !== 0;
@@ -48,3 +48,24 @@ test.skipIf(mappingLacks)('[WT40] files mapped for writing are found, with names
   await once(program, 'exit');
   expect(mappedFiles(places)).toEqual([]);
 });
+
+test.skipIf(process.platform !== 'linux')(
+  '[OD10] files that other processes have open for writing are found',
+  async () => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'lockstep-in-use-')));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    const places = { system: nodeSystemCalls(), realRoot: root } as Places;
+    mkdirSync(join(root, '.lockstep'));
+    for (const name of ['ü\nlog', 'only read', '.lockstep/draft']) writeFileSync(join(root, name), 'x');
+    const opens = `exec 3>>"ü\nlog" 4<"only read" 5>.lockstep/draft; echo open; read end`;
+    const program = spawn('sh', ['-c', opens], { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
+    onTestFinished(() => {
+      program.kill();
+    });
+    await once(program.stdout, 'data');
+    expect(filesInUse(places)).toEqual(['ü\nlog']);
+    program.stdin.end();
+    await once(program, 'exit');
+    expect(filesInUse(places)).toEqual([]);
+  },
+);

@@ -12,7 +12,7 @@ import { identifyMount } from '../mounts/mounts.ts';
 import type { Places } from '../places.ts';
 import { listDirectories } from '../read/list-directory.ts';
 import { observe } from '../read/observe.ts';
-import { mappedFiles } from '../watch/mapped-files.ts';
+import { filesInUse, mappedFiles } from '../watch/mapped-files.ts';
 import { poll } from '../watch/poll.ts';
 import type { JobMessage, JobName, Jobs } from './worker-job.ts';
 
@@ -27,6 +27,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   list: listDirectories,
   poll,
   mapped: (places) => mappedFiles(places),
+  inUse: (places) => filesInUse(places),
   apply,
   sync: syncChanges,
   stageBlocks: (places, { blocks, isFirst }) => stageBlocks(places, blocks, isFirst),

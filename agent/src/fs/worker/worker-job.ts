@@ -25,6 +25,7 @@ export interface Jobs {
   list: { input: readonly string[]; output: readonly ListedDirectory[] };
   poll: { input: PackedFiles; output: PolledFiles };
   mapped: { input: undefined; output: readonly string[] };
+  inUse: { input: undefined; output: readonly string[] };
   apply: { input: readonly ActionRequest[]; output: Applied };
   /** `left`: those of `paths` that were not covered by a sync of their whole file system. */
   sync: { input: { readonly paths: readonly string[]; readonly left: readonly string[] }; output: SyncResult };

@@ -257,6 +257,11 @@ export class SimCalls implements SystemCalls {
     return [];
   }
 
+  /** Simulated users open a file for one write only. */
+  writtenFiles(): Iterable<string> {
+    return [];
+  }
+
   effectiveUser(): number {
     return userNumber;
   }

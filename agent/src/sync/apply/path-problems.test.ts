@@ -1,6 +1,8 @@
 import type { OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
+import { LocalChanges } from '../local/local-changes.ts';
 import { PathProblems } from './path-problems.ts';
 
 const bee = 'bee' as OriginId;
@@ -58,4 +60,31 @@ test('[MT18] members that make operations without end delay the report for half 
   await member.passes(2_000);
   report();
   expect(reported()).toEqual(['content-missing file']);
+});
+
+test('[MT10] a problem of applying stays while its path is observed as it was before, also with a directory above', async () => {
+  const member = new LoneMember();
+  const { problems: reported } = member.context;
+  const directory = member.operation('directory', { kind: 'mkdir' }, { origin: bee });
+  const file = member.operation('directory/file', { kind: 'put', text: 'new' }, { origin: bee });
+  member.received(directory, file);
+  const problems = new PathProblems(member.context, () => false);
+  const changes = new LocalChanges(member.context, member.operationWriter);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  for (const head of [directory, file])
+    problems.report(head.path, head, 'path-io', `The disk answered EIO for ${head.path}.`);
+  const before = reported.list();
+  expect(before.map(({ path }) => path)).toEqual(['directory', 'directory/file']);
+  changes.mark('directory/file');
+  await member.passes(5_000);
+  problems.withdraw();
+  expect(reported.list()).toEqual(before);
+  // Their user makes the entries that were to come.
+  member.volume.disk.mkdir('directory');
+  member.volume.disk.write('directory/file', contentOfText('new'));
+  await member.passes(10_000);
+  problems.withdraw();
+  expect(reported.list()).toEqual([]);
 });

@@ -45,7 +45,7 @@ export class PathProblems {
     const { problems } = this.#context;
     const before = this.#reported.get(path);
     if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
-    problems.set(code, { path }, detail);
+    problems.setOfApplying(code, path, detail);
     if (code === 'content-missing') this.#context.missing.report(head);
     if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
   }

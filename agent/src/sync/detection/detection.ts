@@ -77,6 +77,6 @@ export class Findings implements Detection {
   /** The path needs nothing more now, and has no problem. */
   settle(path: string): void {
     this.settled.push(path);
-    this.#problems.clearPath(path);
+    this.#problems.clearObserved(path);
   }
 }

@@ -138,7 +138,7 @@ export class Cache {
   #tellOverfull(): void {
     const detail =
       `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, ` +
-      'cannot be removed, or too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+      'open in a program that writes to it, cannot be removed, or too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
     this.#context.problems.set('cache-full', {}, detail);
   }
 
@@ -182,7 +182,7 @@ export class Cache {
     if (bytes > this.bytesMax)
       return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
     return (
-      `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, or not on enough other members yet. ` +
+      `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or not on enough other members yet. ` +
       'Raise cache_size, unpin something, or ask for fewer copies.'
     );
   }
@@ -242,9 +242,12 @@ export class Cache {
     return isComing || waiting > 0 || this.#reserved.size > 0 ? 'later' : 'never';
   }
 
-  /** Drops those of these files that enough other members have. Resolves with the number of the rest, if a member is up that may have it soon. */
+  /**
+   * Drops those of these files that enough other members have, and that no program writes to: its later writes would go to a file without
+   * a name, and be lost. Resolves with the number of the rest that may be dropped soon: it was in use, or a member is up that may have it.
+   */
   async #drop(batch: readonly Candidate[]): Promise<number> {
-    const { wanted, lock } = this.#context;
+    const { wanted, lock, folder } = this.#context;
     // From now on this member tells the others that it lacks them: of two that drop the same file, at most one is told that the other has it.
     for (const { row } of batch) wanted.dropping.add(row.path);
     try {
@@ -254,8 +257,11 @@ export class Cache {
       const enough = batch.filter((candidate) => {
         return this.#isEnough(candidate, keepers.get(candidate.row.path) ?? [], others);
       });
-      if (enough.length > 0) await lock.run(() => this.#remove(enough.map(({ row }) => row)));
-      return this.#peers.ready().length > 0 ? batch.length - enough.length : 0;
+      const inUse = new Set(enough.length > 0 ? await folder.inUse() : []);
+      const idle = enough.filter(({ row }) => !inUse.has(row.path));
+      if (idle.length > 0) await lock.run(() => this.#remove(idle.map(({ row }) => row)));
+      const mayBeSoon = this.#peers.ready().length > 0 ? batch : enough;
+      return mayBeSoon.length - idle.length;
     } finally {
       for (const { row } of batch) wanted.dropping.delete(row.path);
     }

@@ -158,6 +158,8 @@ export interface Folder {
   poll(files: PackedFiles): Promise<PolledFiles>;
   /** Paths of files that processes of this machine have mapped for writing, as far as this process may see them. */
   mapped(): Promise<readonly string[]>;
+  /** Paths of files that other processes of this machine have open or mapped for writing, as far as this process may see them. */
+  inUse(): Promise<readonly string[]>;
   /**
    * Lists `directory`, and everything below it if `recursive`: parents before children, one directory at a time. It
    * watches each directory before it lists it, unless `unwatched`. `skip` returns true for paths that are neither entered nor reported

@@ -18,6 +18,8 @@ interface Target {
   member: MemberId | undefined;
   /** A member answered at the address and refused this one. */
   refused: boolean;
+  /** This member itself answered at the address. */
+  isOwn: boolean;
 }
 
 /** Dials every known address without a session (JOIN), repeatedly, with a backoff of up to 10 s. */
@@ -102,6 +104,16 @@ export class Dialer {
     return this.#peers.ready().length === 0 && [...this.#targets.values()].some(({ refused }) => refused);
   }
 
+  /**
+   * The configured addresses of others, while the journal has no record of another member: this one has not met the cluster. A session alone
+   * does not show yet who its members are.
+   */
+  unmet(): readonly string[] {
+    const { self, journal } = this.#context;
+    if (journal.members().some(({ id }) => id !== self.id)) return [];
+    return this.#addresses().filter((address) => this.#targets.get(address)?.isOwn !== true);
+  }
+
   #addresses(): readonly string[] {
     const { self, journal } = this.#context;
     const own = new Set(self.addresses);
@@ -123,6 +135,7 @@ export class Dialer {
       timer: undefined,
       member: undefined,
       refused: false,
+      isOwn: false,
     };
     this.#targets.set(address, target);
     this.#dial(address, target);
@@ -176,7 +189,8 @@ export class Dialer {
     }
     this.#firstDone();
     // This member's own address, by another name or in a list that all members share: no other member will ever answer there.
-    if ((error as { code?: unknown }).code !== 'self-dialled') this.#later(address, target);
+    target.isOwn = (error as { code?: unknown }).code === 'self-dialled';
+    if (!target.isOwn) this.#later(address, target);
   }
 
   #isConnected(address: string, target: Target): boolean {

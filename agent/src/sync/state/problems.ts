@@ -24,6 +24,8 @@ export class Problems {
   readonly #problems = new Map<string, Problem>();
   /** Expiry times of problems that no loop withdraws, by the monotonic clock. */
   readonly #lastsUntilMs = new Map<string, number>();
+  /** The keys of problems of applying: what is on the disk at the path does not end them. */
+  readonly #ofApplying = new Set<string>();
   #beyondMax = 0;
 
   constructor(clock: Clock, appeared: (problem: Problem) => void) {
@@ -48,8 +50,14 @@ export class Problems {
     if (known === undefined) this.#appeared(problem);
   }
 
+  /** As `set`, for a path that cannot be applied. The problem stays until it is cleared by its code, or by `clearPath`. */
+  setOfApplying(code: ProblemCode, path: string, detail: string): void {
+    this.set(code, { path }, detail);
+    if (this.has(code, { path })) this.#ofApplying.add(keyOf(code, { path }));
+  }
+
   clear(code: ProblemCode, subject: Subject = {}): void {
-    if (this.#problems.delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
+    if (this.#delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
   }
 
   /** Withdraws problems that were not reported again in time. Must be called regularly. */
@@ -58,22 +66,32 @@ export class Problems {
     for (const [key, untilMs] of this.#lastsUntilMs) {
       if (untilMs > nowMs) continue;
       this.#lastsUntilMs.delete(key);
-      this.#problems.delete(key);
+      this.#delete(key);
     }
   }
 
-  /** Withdraws the problems of a path that was observed or applied without one. `file-damaged` stays until the file is repaired. */
+  /** Withdraws the problems of a path that was applied. `file-damaged` stays until the file is repaired. */
   clearPath(path: string): void {
     if (this.#problems.size === 0) return;
     for (const [key, problem] of this.#problems) {
-      if (problem.path === path && problem.code !== 'file-damaged') this.#problems.delete(key);
+      if (problem.path === path && problem.code !== 'file-damaged') this.#delete(key);
     }
   }
 
-  /** Withdraws the problems below a directory that is gone. */
+  /** Withdraws the problems of a path that was observed without one, but not those of applying it. `file-damaged` stays as well. */
+  clearObserved(path: string): void {
+    if (this.#problems.size === 0) return;
+    for (const [key, problem] of this.#problems) {
+      const isOver = problem.code !== 'file-damaged' && !this.#ofApplying.has(key);
+      if (problem.path === path && isOver) this.#delete(key);
+    }
+  }
+
+  /** Withdraws the problems below a directory that is gone, but not those of applying. */
   clearBelow(directory: string): void {
     for (const [key, problem] of this.#problems) {
-      if (problem.path !== undefined && isBelow(problem.path, directory)) this.#problems.delete(key);
+      const isThere = problem.path !== undefined && isBelow(problem.path, directory);
+      if (isThere && !this.#ofApplying.has(key)) this.#delete(key);
     }
   }
 
@@ -103,6 +121,11 @@ export class Problems {
 
   get count(): number {
     return this.#problems.size + this.#beyondMax;
+  }
+
+  #delete(key: string): boolean {
+    this.#ofApplying.delete(key);
+    return this.#problems.delete(key);
   }
 }
 

@@ -30,6 +30,7 @@ function partsOf(
     confirmer: new Confirmer(context, () => false),
     mounts: new Mounts(context),
     applyLoop: { reason: () => undefined },
+    dialer: { unmet: () => [] },
     lifecycle: { isLeaving: false },
   };
 }
@@ -202,3 +203,26 @@ test('[AK5] [IG4] a wait examines the folder again if its rules have changed mea
   expect(await outcome).toMatchObject({ done: true });
   expect(settled).toBe(2);
 });
+
+test.each(['all', 'majority'] as const)(
+  '[AK3] a newcomer that has not met another member has nothing durable for %s',
+  async (who) => {
+    const ant = new LoneMember();
+    let unmet: readonly string[] = ['bee.example:4700'];
+    const parts = { ...partsOf(ant), dialer: { unmet: () => unmet } };
+    const alone = waitForDurability(parts, { for: who, timeoutMs: 1_000 }, notAborted);
+    await ant.passes(2_000);
+    const reason = expect.stringMatching(
+      /^ant has not met another member yet, .*: none answers at bee\.example:4700\.$/,
+    );
+    expect(await alone).toMatchObject({ done: false, blocking: [{ memberName: 'ant', reason }] });
+    const itself = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
+    await ant.passes(5_000);
+    expect(await itself).toMatchObject({ done: true });
+    const later = waitForDurability(parts, { for: who, timeoutMs }, notAborted);
+    await ant.passes(500);
+    unmet = [];
+    await ant.passes(5_000);
+    expect(await later).toMatchObject({ done: true, members: 1 });
+  },
+);

@@ -52,6 +52,8 @@ export async function waitForDurability(
     readonly mounts: MountCheck;
     /** `reason`: why a path is not applied yet, if known. */
     readonly applyLoop: { reason(path: string): string | undefined };
+    /** The addresses of others, while this member has not met any. */
+    readonly dialer: { unmet(): readonly string[] };
     /** True if the agent is stopping: it examines no further paths. */
     readonly lifecycle: { readonly isLeaving: boolean };
   },
@@ -60,19 +62,24 @@ export async function waitForDurability(
 ): Promise<WaitOutcome> {
   const { context, peers } = parts;
   const { clock } = context;
+  const startMs = clock.monotonicMs();
+  const elapsedMs = (): number => clock.monotonicMs() - startMs;
+  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || aborted() || parts.lifecycle.isLeaving;
+  // The others that count are not known yet.
+  for (let unmet = unmetFor(parts, query); unmet.length > 0; unmet = unmetFor(parts, query)) {
+    if (giveUp()) return metNobody(context.self, unmet, elapsedMs());
+    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
+  }
   const others = membersToAsk(context, peers);
   const members = others.length + 1;
   const keepers = new Keepers(context, peers, others);
   const wanted = keepers.wanted(query.for);
   const isForAll = query.for === 'all';
   const isOfCopies = isForAll && keepers.areNone;
-  const startMs = clock.monotonicMs();
-  const elapsedMs = (): number => clock.monotonicMs() - startMs;
   let timer: Timer | undefined;
   const expiry = new Promise<void>((resolve) => {
-    timer = clock.after(query.timeoutMs, resolve);
+    timer = clock.after(Math.max(0, query.timeoutMs - elapsedMs()), resolve);
   });
-  const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || aborted() || parts.lifecycle.isLeaving;
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
     const byCopies = isOfCopies ? true : undefined;
@@ -157,6 +164,20 @@ class SecondRead {
     const reason = `${path ?? 'A recently changed file'} is being read again on this member: it may have changed without a trace.`;
     return { path, member: id, memberName: name, reason };
   }
+}
+
+function unmetFor(
+  { dialer }: { readonly dialer: { unmet(): readonly string[] } },
+  query: WaitQuery,
+): readonly string[] {
+  return typeof query.for === 'number' ? [] : dialer.unmet();
+}
+
+/** The outcome for a member that has not met any other one: at least that one must have everything too. */
+function metNobody({ id, name }: Self, unmet: readonly string[], elapsedMs: number): WaitOutcome {
+  const reason = `${name} has not met another member yet, so it is not known which must have it: none answers at ${unmet.join(', ')}.`;
+  const blocking = [{ member: id, memberName: name, reason }];
+  return { done: false, wanted: 2, holding: 0, members: 2, elapsedMs, blocking };
 }
 
 /** All other members that joined and have not left. */
