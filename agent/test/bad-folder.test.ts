@@ -63,7 +63,7 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     const { code, err } = await lockstep(['up', closed], { wrapper: asNobody });
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining(`${directory} cannot be read or written (EACCES): give the agent's user permission.`),
+      expect.stringContaining(`${directory} cannot be read or written: give the agent's user permission.`),
     ]);
   });
 

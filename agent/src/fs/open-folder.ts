@@ -10,7 +10,7 @@ import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { readAccepted } from './mounts/mount-file.ts';
 import { nodeControlCalls, nodeSystemCalls } from './node-system-calls.ts';
-import { errorCodeOf } from './path-problem.ts';
+import { problemOf } from './path-problem.ts';
 import { identityOf, openedPlaces, type Places, temporaryNames } from './places.ts';
 import { blockHash } from './read/content-id.ts';
 import { removeTree } from './remove.ts';
@@ -99,10 +99,13 @@ export function openPlaces(
   } catch (error) {
     if (error instanceof LockstepError) throw error;
     // A right may be missing on any of the directories in it.
-    const path = (error as NodeJS.ErrnoException).path ?? state;
-    const code = errorCodeOf(error) ?? String(error);
-    const message = `${path} cannot be read or written (${code}): give the agent's user permission.`;
-    throw new LockstepError('folder-not-writable', message, { cause: error });
+    throw new LockstepError(
+      'folder-not-writable',
+      problemOf(error, (error as NodeJS.ErrnoException).path ?? state).detail,
+      {
+        cause: error,
+      },
+    );
   }
   return places;
 }

@@ -1,23 +1,44 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { stateDirectoryName } from '@lockstep/shared';
+import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 
 /** The most directories searched below a new member's folder: enough for nearly every tree, and a bound on the time of `init`. */
 export const directoriesSearchedMax = 50_000;
 
-/** True when `directory` is a member's folder. */
-export async function isMemberFolder(directory: string): Promise<boolean> {
+/** What the system answers about a disk that fails or is gone. */
+const diskErrors: ReadonlySet<string | undefined> = new Set([
+  'EIO',
+  'ESTALE',
+  'ENODEV',
+  'ENXIO',
+  'ETIMEDOUT',
+  'EUCLEAN',
+]);
+
+/** True when `directory` is a member's folder. Throws `folder-not-writable` if its disk does not answer: then nobody knows. */
+export async function isMemberFolder(directory: string, look: typeof lookAt = lookAt): Promise<boolean> {
+  const path = join(directory, stateDirectoryName);
   try {
-    return (await lstat(join(directory, stateDirectoryName))).isDirectory();
-  } catch {
-    return false;
+    return (await look(path)).isDirectory();
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (!diskErrors.has(code)) return false;
+    throw new LockstepError(
+      'folder-not-writable',
+      `${path} cannot be read because of its disk (${code}). Check that the disk is connected and mounted, and try again.`,
+      { cause: error },
+    );
   }
 }
 
-/** The nearest member's folder at or above `directory`, found as git finds its own. */
-export async function memberFolderAbove(directory: string): Promise<string | undefined> {
+function lookAt(path: string): Promise<{ isDirectory(): boolean }> {
+  return lstat(path);
+}
+
+/** The nearest member's folder at or above `directory`, found as git finds its own. Throws as `isMemberFolder`. */
+export async function memberFolderAbove(directory: string, look?: typeof lookAt): Promise<string | undefined> {
   for (let current = directory; ; current = dirname(current)) {
-    if (await isMemberFolder(current)) return current;
+    if (await isMemberFolder(current, look)) return current;
     if (dirname(current) === current) return undefined;
   }
 }
