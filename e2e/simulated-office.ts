@@ -10,7 +10,9 @@ export async function startOffice(): Promise<{
   readonly link: string;
   readonly stop: () => void;
 }> {
-  const child = spawn(process.execPath, [program, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [program, '--port', '0', '--stop-with-input'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   for await (const line of createInterface(child.stdout)) {
     const [link] = /http:\S+/.exec(line) ?? [];
     if (link !== undefined) return { url: new URL('/', link).href, link, stop: () => child.kill() };

@@ -12,7 +12,11 @@ import { servedMember } from './served-member.ts';
  * runs the real engine; disks, clocks and network are simulated.
  */
 const { values } = parseArgs({
-  options: { port: { type: 'string', default: '4850' }, rate: { type: 'string', default: '1' } },
+  options: {
+    port: { type: 'string', default: '4850' },
+    rate: { type: 'string', default: '1' },
+    'stop-with-input': { type: 'boolean', default: false },
+  },
 });
 const cluster = await openOffice(console.error);
 const quiet = () => undefined;
@@ -30,6 +34,9 @@ cluster.begin();
 console.log(
   `Fifty simulated members: ${http.loginLink().url}\n${values.rate} changes a second (--rate N). Ctrl-C stops it.`,
 );
-await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+const ends = [once(process, 'SIGINT'), once(process, 'SIGTERM')];
+// The input ends with the program that started this one, also if that was killed.
+if (values['stop-with-input']) ends.push(once(process.stdin.resume(), 'end'));
+await Promise.race(ends);
 await http.close();
 await cluster.close();
