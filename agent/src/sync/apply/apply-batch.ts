@@ -195,6 +195,11 @@ export class ApplyBatch {
   /** Starts to fetch the content of `operation`. False if the fetcher has no room now. */
   #fetch(operation: Operation): boolean {
     const { path } = operation;
+    // Its first blocks would be refused after they have come.
+    if (this.#context.problems.has('disk-full')) {
+      this.#blockWithoutRoom(operation);
+      return true;
+    }
     return this.#transfers.fetch(operation, (outcome) => {
       // A paused member asks no other member: that is no problem of the path.
       if (this.#isPaused()) return;
@@ -202,8 +207,7 @@ export class ApplyBatch {
         const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
         this.#blocked.block(path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
-        const detail = `There is no room for ${path}. Free some space; Lockstep tries again automatically.`;
-        this.#blocked.block(path, operation, detail, 'disk-full');
+        this.#blockWithoutRoom(operation);
       } else if (outcome === 'lost') {
         this.#blocked.block(
           path,
@@ -212,5 +216,11 @@ export class ApplyBatch {
         );
       }
     });
+  }
+
+  #blockWithoutRoom(operation: Operation): void {
+    const { path } = operation;
+    const detail = `There is no room for ${path}. Free some space; Lockstep tries again automatically.`;
+    this.#blocked.blockWithoutRoom(path, operation, detail);
   }
 }

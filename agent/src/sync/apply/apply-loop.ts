@@ -88,6 +88,9 @@ export class ApplyLoop {
       this.#blocked.over(path);
       this.#applySoon([path]);
     });
+    facts.roomMeasured.on((freeBytes) => {
+      if (this.#blocked.measured(freeBytes)) this.poke();
+    });
     facts.second.on(() => {
       this.#blocked.withdrawProblems();
       if (gate.tick()) this.poke();

@@ -4,8 +4,11 @@ import { backoffMs } from '../../core/backoff.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { PathProblems } from './path-problems.ts';
+import { RoomWaits } from './room-waits.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
+/** Each attempt fetches what still has room, and drops it. */
+const retryWithoutRoom = { minMs: 2_000, maxMs: 300_000 };
 const blockedMax = 100_000;
 
 /** A path whose head could not be applied: tried again later, or when the head changes. */
@@ -22,6 +25,7 @@ export class BlockedPaths {
   readonly #timer: WakeTimer;
   readonly #problems: PathProblems;
   readonly #blocked = new Map<string, Blocked>();
+  readonly #roomWaits = new RoomWaits();
 
   /** `timer` rings at the next retry. `isBehind`: some connected member knows operations that this one does not know yet. */
   constructor(context: Context, timer: WakeTimer, isBehind: () => boolean) {
@@ -32,10 +36,28 @@ export class BlockedPaths {
 
   /** Blocks a path, and reports a problem if there is a `code`. Each further attempt at the same head waits longer. */
   block(path: string, head: Operation, reason: string, code?: ProblemCode): void {
+    this.#block(path, head, { reason, code, limits: retry });
+  }
+
+  /** As `block`, for a file whose content has no room on the disk. */
+  blockWithoutRoom(path: string, head: Operation, reason: string): void {
+    this.#block(path, head, { reason, code: 'disk-full', limits: retryWithoutRoom });
+    if (this.#blocked.has(path)) this.#roomWaits.add(path, head.size ?? 0);
+  }
+
+  #block(
+    path: string,
+    head: Operation,
+    {
+      reason,
+      code,
+      limits,
+    }: { readonly reason: string; readonly code: ProblemCode | undefined; readonly limits: typeof retry },
+  ): void {
     const { clock } = this.#context;
     const known = this.#blocked.get(path);
     const attempts = known?.head === dotKey(head) ? known.attempts + 1 : 0;
-    const delayMs = backoffMs(attempts, retry, clock.random());
+    const delayMs = backoffMs(attempts, limits, clock.random());
     if (this.#blocked.size < blockedMax || known) {
       this.#blocked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
     }
@@ -46,12 +68,21 @@ export class BlockedPaths {
   /** Unblocks the path: its head was applied. */
   over(path: string): void {
     this.#blocked.delete(path);
+    this.#roomWaits.delete(path);
     this.#problems.over(path);
+  }
+
+  /** The disk has so many free bytes now. Unblocks what it has room for since; true if there is any. */
+  measured(freeBytes: number): boolean {
+    const freed = this.#roomWaits.measured(freeBytes);
+    for (const path of freed) this.#blocked.delete(path);
+    return freed.length > 0;
   }
 
   /** Unblocks all paths. */
   clear(): void {
     this.#blocked.clear();
+    this.#roomWaits.clear();
   }
 
   /** Milliseconds for which the path stays blocked; 0 if this head may be tried. */

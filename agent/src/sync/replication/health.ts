@@ -21,12 +21,15 @@ export class Health {
   }
 
   async measure(): Promise<void> {
-    const { folder, problems } = this.#context;
+    const { folder, problems, facts } = this.#context;
     // A problem that appears while the folder is examined is newer than the result.
     const earlier = folderProblems.filter((code) => problems.has(code));
     this.folder = await folder.health();
     this.#report(earlier);
-    if (this.folder.ok) reportRoom(problems, this.folder.freeBytes);
+    if (this.folder.ok) {
+      reportRoom(problems, this.folder.freeBytes);
+      facts.roomMeasured.publish(this.folder.freeBytes);
+    }
     this.load = this.#meter?.() ?? 0;
   }
 

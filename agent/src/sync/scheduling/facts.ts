@@ -59,6 +59,8 @@ export class Facts {
   readonly roundDialled = new Signal();
   /** This member stops. */
   readonly leaving = new Signal();
+  /** The disk of the folder was measured: its free bytes. */
+  readonly roomMeasured = new Signal<number>();
   /** A second has passed. */
   readonly second = new Signal();
 
