@@ -8,7 +8,7 @@ import { RoomWaits } from './room-waits.ts';
 
 const retry = { minMs: 50, maxMs: 10_000 };
 /** Each attempt fetches what still has room, and drops it. */
-const retryWithoutRoom = { minMs: 2_000, maxMs: 300_000 };
+const retryWithoutRoom = { minMs: 30_000, maxMs: 300_000 };
 const blockedMax = 100_000;
 
 /** A path whose head could not be applied: tried again later, or when the head changes. */
