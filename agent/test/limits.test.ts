@@ -181,5 +181,6 @@ test('[CL23] on a terminal the transfers are shown until nothing is on its way',
   expect(said).toContain('Arriving: ');
   expect(said).toMatch(/shown +ant +█*░+ +\d+ %/);
   expect(said.trimEnd().endsWith('Nothing is on its way.')).toBe(true);
-  expect(hasWhole(bee, 'shown')).toBe(true);
+  // All of it has arrived, and is put in place now.
+  await expect.poll(() => hasWhole(bee, 'shown'), patience).toBe(true);
 });

@@ -276,6 +276,9 @@ test('[OD22] the member on demand that had a file, and is down, is named', async
   await dog.start();
   await eventually(async () => expect(await cow.metric('lockstep_peer_connected')).toBe(1));
   await eventually(async () => expect((await cow.status()).filters?.members).toBe(1));
+  // One that does not answer is not said to lack it.
+  dog.signal('SIGSTOP');
+  expect((await lockstep(['why', cow.path('only')])).out).toMatch(/\? {4}dog /);
   await dog.kill();
   await eventually(async () =>
     expect((await lockstep(['why', cow.path('only')])).out).toMatch(/\? {4}dog .*, had it when last connected/),

@@ -38,7 +38,10 @@ export const pathReportSchema = z
           .literal(true)
           .optional()
           .describe('It fetches contents on demand; it was asked whether it has this one.'),
-        unknown: z.literal(true).optional().describe('It could not be asked: it fetches on demand, or has left.'),
+        unknown: z
+          .literal(true)
+          .optional()
+          .describe('It fetches on demand, and could not be asked or did not answer; or it has left.'),
         had: z
           .literal(true)
           .optional()

@@ -6,6 +6,7 @@ import { type RefObject, useEffect, useMemo, useRef } from 'react';
 import { navigate, usePathname, useSearch } from 'wouter/use-browser-location';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
+import { useRepeat } from '../../live/use-repeat.ts';
 import { ActionResult } from '../../parts/action-result.tsx';
 import { encodePath, pathLink, pathOfLink } from '../../parts/links.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
@@ -83,6 +84,11 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
     error,
     again,
   } = useApi<PathReport>(path === '' ? undefined : `/paths/${encodePath(path)}`, trigger);
+  // A member that is up and did not answer in time may do so in a moment.
+  useRepeat(
+    report?.holders.some(({ unknown, condition }) => unknown === true && condition === 'active') ?? false,
+    again,
+  );
   const directory = useDirectoryOf(path, report, listed.deleted);
   const isDirectory = directory === path;
   // On a narrow screen only the panel is shown for a file.

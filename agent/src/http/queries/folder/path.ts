@@ -12,6 +12,7 @@ import { shownBy } from '../shown-by.ts';
 import { conflictCopies } from './tree.ts';
 
 const logRows = 50;
+const nobodyAsked = { keepers: [], silent: new Set<MemberId>() };
 
 /** This member's knowledge of a path, after it has asked the members on demand whether they have the file. */
 export async function askForPath(engine: Engine, path: string): Promise<PathReport> {
@@ -20,15 +21,20 @@ export async function askForPath(engine: Engine, path: string): Promise<PathRepo
     .heads(path)
     .flatMap(({ content }) => (content === undefined ? [] : [{ content, path }]));
   if (sought.length === 0 || !peers.ready().some(({ id }) => peers.isOnDemand(id))) return readPath(engine, path);
-  const keepers = await search.searchKeepers(sought);
-  return readPath(engine, path, keepers.get(path) ?? []);
+  const silent = new Set<MemberId>();
+  const keepers = await search.searchKeepers(sought, silent);
+  return readPath(engine, path, { keepers: keepers.get(path) ?? [], silent });
 }
 
 /**
  * This member's knowledge of a path: its versions, the members that hold it, the reasons why it waits. `keepers` are those that said that they
- * have the file.
+ * have the file, and `silent` those that did not answer.
  */
-export function readPath(engine: Engine, path: string, keepers: readonly MemberId[] = []): PathReport {
+export function readPath(
+  engine: Engine,
+  path: string,
+  { keepers, silent }: { readonly keepers: readonly MemberId[]; readonly silent: ReadonlySet<MemberId> } = nobodyAsked,
+): PathReport {
   const { journal, problems, ignored, self } = engine.context;
   const heads = journal.heads(path);
   const row = journal.disk(path);
@@ -51,7 +57,7 @@ export function readPath(engine: Engine, path: string, keepers: readonly MemberI
     const isShown = shows(shownBy(engine, peer.id, peer.applied));
     const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
     const has = onDemand ? keepers.includes(peer.id) : isShown;
-    const unknown: true | undefined = onDemand && !peer.ready ? true : undefined;
+    const unknown: true | undefined = onDemand && !has && (!peer.ready || silent.has(peer.id)) ? true : undefined;
     const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
     return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
   };
