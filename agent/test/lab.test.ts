@@ -60,7 +60,7 @@ function startLab(...args: readonly string[]) {
   return lab;
 }
 
-const patience = { timeout: 20_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 50 };
 
 async function hears(lab: ReturnType<typeof startLab>, pattern: RegExp): Promise<string> {
   return await vi.waitFor(() => {
