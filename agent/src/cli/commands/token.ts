@@ -92,7 +92,7 @@ export function formatTokens({ tokens }: TokenList, nowMs: number): string {
   );
 }
 
-/** When something expires: `in 3 d`, or `expired 2 h ago`. */
+/** When something expires: `in 3 days`, or `expired 2 h ago`. A part of a minute counts as one. */
 export function formatExpiry(expiresAt: number, nowMs: number): string {
   return expiresAt > nowMs
     ? `in ${formatDuration(Math.ceil((expiresAt - nowMs) / 60_000) * 60)}`
