@@ -20,11 +20,12 @@
  * v11 (0.1): `onDemand` in hello, in the records of members and in their chain; `keep` in want. A member of v10 would end the session.
  * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats; holdings, flipped, retell. A member of v11
  *   would end the session.
+ * v13 (0.1): `freeBytes` in heartbeats may be absent. A member of v12 would end the session.
  */
-export const PROTOCOL_VERSION = 12;
+export const PROTOCOL_VERSION = 13;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 12;
+export const PROTOCOL_VERSION_MIN = 13;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).

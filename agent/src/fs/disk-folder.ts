@@ -229,25 +229,19 @@ export class DiskFolder implements Folder {
   async health(): Promise<FolderHealth> {
     const { root, rootIdentity, state, stateIdentity } = this.#places;
     const there = await Promise.all([this.#isThere(root, rootIdentity), this.#isThere(state, stateIdentity)]);
-    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail, freeBytes: 0, totalBytes: 0 };
+    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail };
     try {
       const { bavail, blocks, bsize } = await this.#control.statfs(root);
-      const totalBytes = blocks * bsize;
-      const freeBytes = bavail * bsize;
+      const room = { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
       const writable = await Promise.all([root, state].map((path) => this.#control.isWritable(path)));
       if (writable.every(Boolean)) {
         const problem = restoreStateDirectories(this.#places);
-        return {
-          ok: true,
-          freeBytes,
-          totalBytes,
-          ...(problem?.code === 'state-unusable' && { state: problem.detail }),
-        };
+        return { ok: true, room, ...(problem?.code === 'state-unusable' && { state: problem.detail }) };
       }
       const detail = `The folder ${root} cannot be written: give the agent's user permission, or mount it writable.`;
-      return { ok: false, detail, freeBytes, totalBytes };
+      return { ok: false, detail, room };
     } catch (error) {
-      return { ok: false, detail: `The folder ${root} cannot be read: ${String(error)}`, freeBytes: 0, totalBytes: 0 };
+      return { ok: false, detail: `The folder ${root} cannot be read: ${String(error)}` };
     }
   }
 

@@ -86,7 +86,11 @@ const statusGauges: readonly {
   { name: 'lockstep_files', help: 'Files in the folder.', read: (status) => status.files },
   { name: 'lockstep_directories', help: 'Directories in the folder.', read: (status) => status.directories },
   { name: 'lockstep_folder_bytes', help: 'Bytes of all files in the folder.', read: (status) => status.bytes },
-  { name: 'lockstep_free_bytes', help: 'Free space of the disk of the folder.', read: (status) => status.freeBytes },
+  {
+    name: 'lockstep_free_bytes',
+    help: 'Free space of the disk of the folder. Absent while it is not there.',
+    read: (status) => status.freeBytes,
+  },
   {
     name: 'lockstep_history_versions',
     help: 'Replaced and deleted versions kept on the disk. Absent until they were counted.',

@@ -218,7 +218,7 @@ export class Engine {
       filesMax: historyFilesMax,
       ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
     });
-    context.facts.second.on(() => this.retention.measured(this.health.folder));
+    context.facts.second.on(() => this.retention.measured(this.health.folder.room));
     this.cache = new Cache(context, { peers, search, size: options.cacheSize ?? { share: cacheDiskShareMax } });
     this.onDemand = new OnDemandFiles(context, {
       transfers,
@@ -228,7 +228,7 @@ export class Engine {
     this.#pinFiller = new PinFiller(context, (path) => this.onDemand.bring(path));
     if (context.self.onDemand) {
       const { cache, onDemand: files } = this;
-      context.facts.second.on(() => cache.measured(this.health.folder.totalBytes));
+      context.facts.second.on(() => cache.measured(this.health.folder.room));
       this.#useRecord = new UseRecord(context, { files, cache });
       this.#prefetcher = new Prefetcher(context, { files, cache, uses: this.#useRecord });
       this.#prefetcher.enable(options.prefetch ?? true);

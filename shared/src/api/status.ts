@@ -63,7 +63,11 @@ export const statusSchema = z
     files: countSchema.describe('Files that are in place on this disk.'),
     directories: countSchema.describe('Directories that are in place on this disk.'),
     bytes: countSchema.describe('Bytes of the files that are in place on this disk.'),
-    freeBytes: countSchema.describe('Free space of the disk that the folder is on.'),
+    freeBytes: countSchema
+      .optional()
+      .describe(
+        'Free space of the disk that the folder is on. Absent while that is not there, and until it was measured.',
+      ),
     cache: cacheReportSchema.optional().describe('Of a member that fetches contents on demand; absent for others.'),
     shortRules: list(shortRuleSchema)
       .optional()

@@ -64,6 +64,12 @@ test.each<[string, readonly string[], readonly MemberReport[], Partial<Status>?]
     [ant, { ...bee, freeBytes: 900_000_000 }],
     { freeBytes: 5 },
   ],
+  [
+    'no room where nothing is known of the disk',
+    ['disk | problem ant folder-missing | ant has a problem: folder missing'],
+    [ant, { ...bee, freeBytes: undefined }],
+    { problems: [problem('folder-missing')], freeBytes: undefined },
+  ],
   ['conflicts', ['conflict | conflict | 2 conflicts wait for a choice'], [ant, bee], { conflictCopies: 2 }],
   [
     'only its own while it is paused',
@@ -82,8 +88,8 @@ test.each<[string, readonly string[], readonly MemberReport[], Partial<Status>?]
 });
 
 test('[NT4] a cause about a member of which nothing is known is hidden, and not over', () => {
-  const down = { kind: 'down', member: 'bee' } as const;
-  const full = { kind: 'disk', member: 'bee' } as const;
+  const down = { key: 'down bee', kind: 'down', member: 'bee' } as const;
+  const full = { key: 'room bee', kind: 'disk', member: 'bee' } as const;
   const hidden = (members: readonly MemberReport[], more: Partial<Status> = {}) =>
     [down, full].map((cause) => isHidden(status(members, more), cause));
   expect(hidden([ant, bee, cat])).toEqual([false, false]);
@@ -91,6 +97,9 @@ test('[NT4] a cause about a member of which nothing is known is hidden, and not 
   expect(hidden([ant, { ...downBee, condition: 'unknown' }, cat])).toEqual([true, true]);
   expect(hidden([ant, bee, cat], { paused: true })).toEqual([true, true]);
   expect(hidden([ant, downBee, downCat])).toEqual([true, true]);
-  expect(hidden([ant, { ...bee, condition: 'left' }])).toEqual([false, false]);
-  expect(isHidden(status([ant], { paused: true }), { kind: 'disk', member: 'ant' })).toBe(false);
+  expect(hidden([ant, { ...bee, condition: 'left', freeBytes: undefined }])).toEqual([false, false]);
+  const own = { ...full, key: 'room ant', member: 'ant' };
+  expect(isHidden(status([ant], { paused: true }), own)).toBe(false);
+  expect(isHidden(status([ant], { freeBytes: undefined }), own)).toBe(true);
+  expect(hidden([ant, { ...bee, freeBytes: undefined }])).toEqual([false, true]);
 });

@@ -64,15 +64,17 @@ export function causesOf(status: Status, freeBytesMin: number): readonly Cause[]
 }
 
 /**
- * True while nothing is known of the member that a cause is about, so that its absence does not mean that it is over: the asked member
- * is paused or alone, or the other one is away.
+ * True while nothing is known of what a cause is about, so that its absence does not mean that it is over: the asked member is paused
+ * or alone, the other one is away, or a disk that was nearly full is not there.
  */
-export function isHidden(status: Status, { kind, member }: Pick<Cause, 'kind' | 'member'>): boolean {
-  if (member === status.member.id) return false;
+export function isHidden(status: Status, { key, kind, member }: Pick<Cause, 'key' | 'kind' | 'member'>): boolean {
+  if (member === status.member.id) return key === roomKey(member) && status.freeBytes === undefined;
   if (knowsOnlyItself(status) || hearsNobody(status)) return true;
-  const condition = status.members.find(({ id }) => id === member)?.condition;
-  if (condition === undefined || condition === 'left') return false;
-  return kind === 'down' ? condition === 'unknown' || condition === 'silent' : isAway(condition);
+  const other = status.members.find(({ id }) => id === member);
+  if (other === undefined || other.condition === 'left') return false;
+  const { condition, freeBytes } = other;
+  if (kind === 'down') return condition === 'unknown' || condition === 'silent';
+  return isAway(condition) || (key === roomKey(member) && freeBytes === undefined);
 }
 
 /** The key of the cause that a member is down. */

@@ -183,7 +183,8 @@ export interface SelfReport {
   readonly bytesPerSecond?: number | undefined;
   /** The copies that it keeps for the cluster and does not have. Absent if there are none. */
   readonly lackingCopies?: LackingCopies | undefined;
-  readonly freeBytes: number;
+  /** Of the disk that its folder is on. Absent while that is not there, and until it was measured. */
+  readonly freeBytes?: number | undefined;
   /** Share of one processor used since the last heartbeat, 0 to n. */
   readonly load: number;
   readonly problems: number;

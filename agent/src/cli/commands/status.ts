@@ -44,6 +44,10 @@ function historyText({ versions, bytes, bytesMax }: NonNullable<Status['history'
   return `${formatItems(versions, 'old version')}, ${formatBytes(bytes)} of at most ${formatBytes(bytesMax)}`;
 }
 
+function roomText({ freeBytes }: Status): string {
+  return freeBytes === undefined ? '' : `; ${formatBytes(freeBytes)} free`;
+}
+
 function cacheLines(cache: NonNullable<Status['cache']>): readonly string[] {
   const { usedBytes, bytesMax, remoteFiles, pins } = cache;
   const pinned = pins.map((pin) => printable(pin === '' ? 'the whole folder' : pin)).join(', ');
@@ -63,7 +67,7 @@ export function formatStatus(status: Status, paint: Paint): string {
     `${paint('bold', member.name)}  ${ownCondition(status, paint)}`,
     `cluster    ${formatVerdict(status, paint)}`,
     `folder     ${printable(member.folder)}`,
-    `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}; ${formatBytes(status.freeBytes)} free`,
+    `holds      ${formatItems(status.files, 'file')} and ${formatItems(status.directories, 'directory', 'directories')}, ${formatBytes(status.bytes)}${roomText(status)}`,
     ...(status.cache === undefined ? [] : cacheLines(status.cache)),
     ...(status.history === undefined ? [] : [`history    ${historyText(status.history)}`]),
     ...(progress === undefined ? [] : [`arriving   ${progressText(progress)}`]),

@@ -47,7 +47,7 @@ function reportSelf(engine: Engine): MemberReport {
     files: counts.disk.files,
     bytes: counts.disk.bytes,
     progress: ownProgress(engine),
-    freeBytes: engine.health.folder.freeBytes,
+    freeBytes: engine.health.folder.room?.freeBytes,
     load: engine.health.load,
     version: journal.known(),
     digest: journal.digest(),

@@ -55,7 +55,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     files: counts.disk.files,
     directories: counts.disk.directories,
     bytes: counts.disk.bytes,
-    freeBytes: engine.health.folder.freeBytes,
+    freeBytes: engine.health.folder.room?.freeBytes,
     cache: engine.onDemand.report(),
     filters: filters(engine),
     history: engine.retention.report(),

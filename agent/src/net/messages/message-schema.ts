@@ -65,7 +65,7 @@ const selfReport = z.object({
   lackingCopies: z
     .object({ files: count, bytes: z.number().min(0), isFull: z.boolean(), isUnavailable: z.boolean() })
     .optional(),
-  freeBytes: z.number().min(0),
+  freeBytes: z.number().min(0).optional(),
   load: z.number().min(0),
   problems: count,
   trouble: z.string().max(problemCodeCharactersMax).optional(),

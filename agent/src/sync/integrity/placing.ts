@@ -27,11 +27,11 @@ export async function placingRefusal(
       `${path} is kept out by a rule of .lockstepignore: it would reach no other member. Change the rule first.`,
     );
   }
-  const { ok, detail = 'The folder cannot be used.', state, freeBytes } = await folder.health();
-  if (!ok) return refused(detail);
+  const { ok, detail = 'The folder cannot be used.', state, room } = await folder.health();
+  if (!ok || room === undefined) return refused(detail);
   if (state !== undefined) return refused(state);
   const needed = freeBytesMin + size;
-  return freeBytes >= needed ? undefined : { isFull: true, reason: noRoom(path, freeBytes, needed) };
+  return room.freeBytes >= needed ? undefined : { isFull: true, reason: noRoom(path, room.freeBytes, needed) };
 }
 
 /** The sentence for a disk with too little room for an entry. */

@@ -8,6 +8,7 @@ import type { Copies } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
+import type { DiskRoom } from '../ports/folder.ts';
 import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
@@ -115,8 +116,8 @@ export class Cache {
   }
 
   /** The disk was measured. Drops what is beyond the room, because users write into the folder as they like. */
-  measured(diskBytes: number): void {
-    if (diskBytes > 0) this.#diskBytes = diskBytes;
+  measured(room: DiskRoom | undefined): void {
+    if (room !== undefined) this.#diskBytes = room.totalBytes;
     const nowMs = this.#context.clock.monotonicMs();
     if (this.usedBytes <= this.bytesMax) {
       this.#overSinceMs = undefined;

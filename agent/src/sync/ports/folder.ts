@@ -50,15 +50,21 @@ export interface UnwatchedDirectory {
   readonly closed: boolean;
 }
 
+/** The space of the disk that the folder is on. */
+export interface DiskRoom {
+  readonly freeBytes: number;
+  /** Size of the disk. */
+  readonly totalBytes: number;
+}
+
 export interface FolderHealth {
   readonly ok: boolean;
   /** If not `ok`: what is wrong and what to do. */
   readonly detail?: string;
   /** Why no entry can be written to the folder although it exists: a directory of `.lockstep` is gone and cannot be made. */
   readonly state?: string;
-  readonly freeBytes: number;
-  /** Size of the disk. */
-  readonly totalBytes: number;
+  /** Absent while the disk is not there or cannot be asked, and always there if `ok`. */
+  readonly room?: DiskRoom;
 }
 
 /** What the history holds. */

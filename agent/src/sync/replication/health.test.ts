@@ -26,8 +26,8 @@ function examined() {
   };
 }
 
-const fine: FolderHealth = { ok: true, freeBytes: 1e12, totalBytes: 2e12 };
-const gone: FolderHealth = { ok: false, detail: 'The folder is gone.', freeBytes: 0, totalBytes: 0 };
+const fine: FolderHealth = { ok: true, room: { freeBytes: 1e12, totalBytes: 2e12 } };
+const gone: FolderHealth = { ok: false, detail: 'The folder is gone.' };
 const unusable: FolderHealth = { ...fine, state: 'There is no history.' };
 
 test('[WT6] [ST2] a problem of the folder as a whole lasts as long as it is seen', async () => {

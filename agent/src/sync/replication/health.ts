@@ -8,7 +8,8 @@ const folderProblems: readonly ProblemCode[] = ['folder-missing', 'state-unusabl
 
 /** The state of the folder and the machine, as measured for the last heartbeat. */
 export class Health {
-  folder: FolderHealth = { ok: true, freeBytes: 0, totalBytes: 0 };
+  /** Without `room` until it was measured. */
+  folder: FolderHealth = { ok: true };
   /** Processors in use. */
   load = 0;
   readonly #context: Context;
@@ -26,9 +27,10 @@ export class Health {
     const earlier = folderProblems.filter((code) => problems.has(code));
     this.folder = await folder.health();
     this.#report(earlier);
-    if (this.folder.ok) {
-      reportRoom(problems, this.folder.freeBytes);
-      facts.roomMeasured.publish(this.folder.freeBytes);
+    const { ok, room } = this.folder;
+    if (ok && room !== undefined) {
+      reportRoom(problems, room.freeBytes);
+      facts.roomMeasured.publish(room.freeBytes);
     }
     this.load = this.#meter?.() ?? 0;
   }

@@ -25,7 +25,7 @@ export interface Vitals {
   readonly state: MemberState;
   readonly enabledAt: number | undefined;
   readonly load: number;
-  readonly freeBytes: number;
+  readonly freeBytes: number | undefined;
   readonly progress: HeartbeatMessage['progress'];
   readonly totalBytes: number;
   readonly missingBytes: number;

@@ -42,7 +42,7 @@ export async function measureVitals(member: Describable): Promise<Vitals> {
     state: lifecycle.state,
     enabledAt: lifecycle.enabledAt,
     load: health.load,
-    freeBytes: health.folder.freeBytes,
+    freeBytes: health.folder.room?.freeBytes,
     progress: catchUp.progress(),
     lackingCopies: copies.lacking(),
     ...arrivals.report(),

@@ -1,5 +1,5 @@
 import { type HistorySize, historyReserve, historyRoom } from '../../core/history/history-room.ts';
-import type { HistoryUse } from '../ports/folder.ts';
+import type { DiskRoom, HistoryUse } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
@@ -65,7 +65,9 @@ export class Retention {
   }
 
   /** The disk was measured: what it lacks is taken from history at once. */
-  measured({ totalBytes, freeBytes }: { readonly totalBytes: number; readonly freeBytes: number }): void {
+  measured(room: DiskRoom | undefined): void {
+    if (room === undefined) return;
+    const { totalBytes, freeBytes } = room;
     const use = this.#context.folder.historyUse();
     if (freeBytes < historyReserve(totalBytes) && use !== undefined && use.bytes > 0) this.#loop.poke();
   }
@@ -80,10 +82,10 @@ export class Retention {
     const { filesMax, size } = this.#limits;
     // With a clock that is set a year ahead every version would be too old.
     const ageMsMax = this.#mayBeWrong ? Number.POSITIVE_INFINITY : this.#limits.ageMsMax;
-    const { ok, totalBytes, freeBytes } = await folder.health();
-    if (ok) {
+    const { ok, room } = await folder.health();
+    if (ok && room !== undefined) {
       const { bytes } = await folder.countHistory();
-      this.#bytesMax = historyRoom({ totalBytes, freeBytes, historyBytes: bytes }, size);
+      this.#bytesMax = historyRoom({ ...room, historyBytes: bytes }, size);
       const limits = { bytesMax: this.#bytesMax, filesMax, ageMsMax };
       await folder.trimHistory(limits, (content) => journal.headWithContent(content) !== undefined);
     }

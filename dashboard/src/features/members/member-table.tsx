@@ -117,7 +117,7 @@ function MemberRow({
       </td>
       <td data-title="Free space">
         {member.freeBytes === undefined ? (
-          <Nothing why="never heard from" />
+          <Nothing why={member.files === undefined ? 'never heard from' : 'the disk is not there'} />
         ) : (
           <span className={classes.number}>{formatBytes(member.freeBytes)}</span>
         )}
