@@ -4,6 +4,7 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { unjournaledReason } from '../state/session-failures.ts';
 import { isWanted } from '../transfer/local-content.ts';
 
 /** A session is closed only this long after its operations found no room: a new session would bring them again at once. */
@@ -101,9 +102,9 @@ export class Incoming {
   }
 
   #refuse(peer: Peer, link: Link, error: unknown): void {
-    const { clock, log } = this.#context;
+    const { clock, log, self } = this.#context;
     const isFull = error instanceof LockstepError && error.code === 'journal-full';
-    const close = (): void => link.close(`operations could not be journaled: ${String(error)}`, !isFull);
+    const close = (): void => link.close(unjournaledReason(self.name, error), !isFull);
     log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
     this.#refused.add(link);
     if (isFull) clock.after(noRoomPauseMs, close);

@@ -1,7 +1,14 @@
-import { type MemberId, removalReason } from '@lockstep/shared';
+import { LockstepError, type MemberId, removalReason } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { differingReason, replacedReason, replacingReason, SessionFailures, sealedReason } from './session-failures.ts';
+import {
+  differingReason,
+  replacedReason,
+  replacingReason,
+  SessionFailures,
+  sealedReason,
+  unjournaledReason,
+} from './session-failures.ts';
 
 const bee = 'bee' as MemberId;
 const fault = { reason: 'invalid frame: x', isFault: true, lastedMs: 20 };
@@ -48,6 +55,18 @@ describe('[SY20] sessions that fail repeatedly', () => {
     expect(member.context.problems.list()).toMatchObject([
       { code: 'session-failing', detail: expect.stringContaining(`Two agents may run as ${who}`) },
     ]);
+  });
+
+  test.each([
+    [new LockstepError('journal-full', 'There is no room.'), 'Free some space on the disk of its .lockstep'],
+    [new LockstepError('journal-disk', 'It cannot be read.'), 'See its problems and its log'],
+  ])('because operations cannot be journaled: what to do is not the network', (error, advice) => {
+    const reason = unjournaledReason('bee', error);
+    for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', { ...short, reason });
+    const [problem] = member.context.problems.list();
+    expect(problem?.detail).toContain(`(5 times): ${reason}. Until`);
+    expect(problem?.detail).toContain(advice);
+    expect(problem?.detail).not.toContain('..');
   });
 
   test.each([differingReason, sealedReason])(

@@ -1,4 +1,4 @@
-import { joinIntervalMs, type MemberId, removerIn } from '@lockstep/shared';
+import { joinIntervalMs, LockstepError, type MemberId, removerIn } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Problems } from './problems.ts';
@@ -25,6 +25,19 @@ export const replacingReason = 'it opened a newer session';
 /** Reasons for the end of a session because of a fork: one that was found during the session, and one that was repaired instead of it. */
 export const differingReason = 'it has other operations under the same numbers';
 export const sealedReason = 'the log of an origin forked, and has been sealed';
+
+const noRoomReason = ' has no room for its journal';
+const unwritableReason = ' cannot write its journal: ';
+
+/** The reason for the end of a session whose operations `name` could not journal. It begins with the name: on the wire it may be cut short. */
+export function unjournaledReason(name: string, error: unknown): string {
+  const isFull = error instanceof LockstepError && error.code === 'journal-full';
+  return isFull ? `${name}${noRoomReason}` : `${name}${unwritableReason}${sentenceWithoutStop(error)}`;
+}
+
+function sentenceWithoutStop(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+}
 
 /** How a session ended. */
 export interface SessionEnd {
@@ -151,6 +164,8 @@ function whatToDo({ name, reason, isFault }: Failures): string {
       'it: its journal is rebuilt. Report this with both logs.'
     );
   }
+  if (reason.endsWith(noRoomReason)) return 'Free some space on the disk of its .lockstep: nothing is lost meanwhile.';
+  if (reason.includes(unwritableReason)) return 'See its problems and its log: nothing is lost meanwhile.';
   return isFault
     ? 'Install the same version of Lockstep on both members; if it is the same, report this with both logs.'
     : 'Check the network between the two.';
