@@ -168,6 +168,14 @@ describe('a member of two', () => {
   test('[DR6] a member that is not up, and one whose key differs', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     await ant.stop();
+    const ordered = await doctor(bee);
+    expectFinding(ordered, 'peers', 'warn', new RegExp(`ant is shut down, and does not answer at ${ant.address}`));
+    expect(levels(ordered, 'peers')).toEqual(['warn']);
+    await ant.start();
+    await cluster().connected();
+    await ant.kill();
+    const seen = async () => (await bee.status()).members.find(({ name }) => name === 'ant')?.condition;
+    await expect.poll(seen, { timeout: patience }).toBe('down');
     const alone = await doctor(bee);
     expectFinding(alone, 'peers', 'fail', new RegExp(`No session with ${ant.address}: no program listens there`));
     expectFinding(alone, 'peers', 'warn', /The agent has no session with ant/);

@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import {
   clockSkewMsMax,
   LockstepError,
+  type MemberCondition,
   type MemberId,
   PROTOCOL_VERSION,
   PROTOCOL_VERSION_MIN,
   removerIn,
   SOFTWARE_VERSION,
 } from '@lockstep/shared';
-import { formatElapsed, formatItems, removerOf } from '@lockstep/shared/present';
+import type { MemberReport } from '@lockstep/shared/api';
+import { conditionPhrase, formatElapsed, formatItems, removerOf } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
 import { readRegularFile } from '../../os/regular-file.ts';
@@ -23,6 +25,9 @@ const versions = findingsOf('versions');
 
 /** The longest time for a probe; a slower member is of no use to this one either. */
 const probeTimeoutMs = 5_000;
+
+/** What a person wanted: that such a member does not answer is no fault. */
+const wanted: ReadonlySet<MemberCondition> = new Set(['left', 'paused', 'shut-down', 'away']);
 
 /** The result of probing one address. */
 interface Visit {
@@ -84,6 +89,8 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   // The running agent itself answers there; it would have met a real copy elsewhere and reported it.
   if (subject.running !== undefined && error?.code === 'copied-state')
     return reach.ok(`${address} is this member's own.`);
+  if (owner !== undefined && error?.code === 'unreachable' && wanted.has(owner.condition))
+    return judgeWanted(owner, address);
   const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
   const said = printable(error?.message ?? `${address} could not be probed without identity and cluster key.`);
   const detail = `${said.replace(/([^.?])$/, '$1.')}${whose}`;
@@ -94,6 +101,13 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   const isUseless = error?.code === 'unreachable' && [...reached].some((id) => id === owner?.id);
   // If another address of the same member answers, this one is not needed.
   return isUseless ? reach.warn(detail, remedy) : reach.fail(detail, remedy);
+}
+
+/** A member that does not answer because a person wanted that. */
+function judgeWanted({ name, condition }: MemberReport, address: string): Finding {
+  const detail = `${printable(name)} ${conditionPhrase(condition)}, and does not answer at ${address}.`;
+  if (condition !== 'shut-down') return reach.ok(detail);
+  return reach.warn(detail, `Start it when it is needed: run lockstep up on that machine.`);
 }
 
 /** Reports that the others removed this member: those that the probes reached say so, or those that the running agent reached. */
@@ -121,7 +135,9 @@ function judgeSessions({ running }: Subject): readonly Finding[] {
   if (running?.status !== undefined && (running.status.paused || removerOf(running.status) !== undefined))
     return findings;
   const away =
-    running?.status?.members.filter(({ self, connected, state }) => !self && !connected && state !== 'left') ?? [];
+    running?.status?.members.filter(
+      ({ self, connected, condition }) => !self && !connected && !wanted.has(condition),
+    ) ?? [];
   for (const { name, lastError } of away) {
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
     findings.push(
