@@ -68,18 +68,26 @@ export async function settle(
     // A scan that was repeated because of such a directory may not have come to its end: that is no reason of its own.
     ...unsettled
       .filter((open) => unread.length === 0 || open !== (path ?? ''))
-      .map((open) => blockedBy(context, open, 'keeps changing, or is still being read,')),
+      .map((open) => blockedBy(context, open, unsettledWords(open, path))),
   ];
   if (inTheWay.length > 0) return inTheWay.slice(0, listedMax);
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
 }
 
+/** The path that was waited for is open as well if the scan of what is below it did not come to its end. */
+function unsettledWords(open: string, path: string | undefined): string {
+  if (open === '') return 'has not been examined to its end';
+  return open === path
+    ? 'has changed, or has not been examined to its end'
+    : 'has changed or is changing, and that is not journaled yet';
+}
+
 /** The blocking reason for entries at or below `path` that are not journaled: the problem that they have, or `what` they do. */
 function blockedBy({ problems, self }: Context, path: string, what: string): Blocking {
   // Without room on the disk nothing is journaled.
   const full = problems.list().find((problem) => problem.code === 'disk-full' && problem.path === undefined);
-  const reason = problems.ofPath(path)?.detail ?? full?.detail ?? `${path || 'The folder'} ${what} on this member.`;
+  const reason = problems.ofPath(path)?.detail ?? full?.detail ?? `On this member ${path || 'the folder'} ${what}.`;
   return { ...(path !== '' && { path }), member: self.id, memberName: self.name, reason };
 }
 
