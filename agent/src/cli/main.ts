@@ -1,4 +1,5 @@
 import { LockstepError } from '@lockstep/shared';
+import { diskError } from '../os/disk-error.ts';
 import { processTerminal } from './output/terminal.ts';
 import { runProgram } from './program.ts';
 
@@ -11,7 +12,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // An error in a timer or a socket has no caller that could report it. It ends the program: the state in memory can no longer be trusted,
 // and a start finds everything again in the journal and the folder.
 process.on('uncaughtException', (error) => {
-  console.error(error instanceof LockstepError ? `lockstep: ${error.message}` : error);
+  const known = error instanceof LockstepError ? error : diskError(error);
+  console.error(known === undefined ? error : `lockstep: ${known.message}`);
   process.exit(1);
 });
 

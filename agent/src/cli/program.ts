@@ -1,6 +1,7 @@
 import { LockstepError, SOFTWARE_VERSION } from '@lockstep/shared';
 import { Command, CommanderError } from 'commander';
 import { SettingsError } from '../config/load-config.ts';
+import { diskError } from '../os/disk-error.ts';
 import { addAcceptMountCommand } from './commands/accept-mount.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addConfigCommand } from './commands/config.ts';
@@ -111,6 +112,9 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       terminal.note(`lockstep: ${error.message}`);
       return exitCode.notDone;
     }
-    throw error;
+    const failed = diskError(error);
+    if (failed === undefined) throw error;
+    terminal.note(`lockstep: ${failed.message}`);
+    return exitCode.notDone;
   }
 }

@@ -13,7 +13,7 @@ test('[CL3] a folder whose disk does not answer is not taken for one of no membe
   const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
   await expect(memberFolderAbove(folder, failing('EIO'))).rejects.toMatchObject({
     code: 'folder-not-writable',
-    message: expect.stringContaining('cannot be read because of its disk (EIO)'),
+    message: expect.stringContaining('cannot be read or written because of its disk (EIO)'),
   });
   // A directory above that this user may not search has nothing to do with it.
   expect(await memberFolderAbove(folder, failing('EACCES'))).toBeUndefined();

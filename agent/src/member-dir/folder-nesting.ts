@@ -1,19 +1,10 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { LockstepError, stateDirectoryName } from '@lockstep/shared';
+import { stateDirectoryName } from '@lockstep/shared';
+import { diskError } from '../os/disk-error.ts';
 
 /** The most directories searched below a new member's folder: enough for nearly every tree, and a bound on the time of `init`. */
 export const directoriesSearchedMax = 50_000;
-
-/** What the system answers about a disk that fails or is gone. */
-const diskErrors: ReadonlySet<string | undefined> = new Set([
-  'EIO',
-  'ESTALE',
-  'ENODEV',
-  'ENXIO',
-  'ETIMEDOUT',
-  'EUCLEAN',
-]);
 
 /** True when `directory` is a member's folder. Throws `folder-not-writable` if its disk does not answer: then nobody knows. */
 export async function isMemberFolder(directory: string, look: typeof lookAt = lookAt): Promise<boolean> {
@@ -21,13 +12,9 @@ export async function isMemberFolder(directory: string, look: typeof lookAt = lo
   try {
     return (await look(path)).isDirectory();
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    if (!diskErrors.has(code)) return false;
-    throw new LockstepError(
-      'folder-not-writable',
-      `${path} cannot be read because of its disk (${code}). Check that the disk is connected and mounted, and try again.`,
-      { cause: error },
-    );
+    const failed = diskError(error, path);
+    if (failed !== undefined) throw failed;
+    return false;
   }
 }
 

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
+import { diskError } from '../os/disk-error.ts';
 import { readRegularFile } from '../os/regular-file.ts';
 import { shellWord } from '../os/shell-word.ts';
 import { writeDurably } from './durable-file.ts';
@@ -68,6 +69,8 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
   try {
     await writeDurably(path, `${JSON.stringify(running)}\n`);
   } catch (cause) {
+    const failed = diskError(cause, path);
+    if (failed !== undefined) throw failed;
     const { code } = cause as NodeJS.ErrnoException;
     const hint =
       code === 'EISDIR' ? `Remove the directory ${path} or ${path}.new.` : 'Free some space or make it writable.';

@@ -1,0 +1,26 @@
+import { LockstepError } from '@lockstep/shared';
+
+/** What the system answers about a disk that fails or is gone. */
+const diskErrors: ReadonlySet<string | undefined> = new Set([
+  'EIO',
+  'ESTALE',
+  'ENODEV',
+  'ENXIO',
+  'ETIMEDOUT',
+  'EUCLEAN',
+]);
+
+/**
+ * The error to show instead of one of the system about a file whose disk fails or is gone: `folder-not-writable`, with a sentence that
+ * says what to do. Undefined for any other error; `path` if it does not name the file itself.
+ */
+export function diskError(error: unknown, path?: string): LockstepError | undefined {
+  if (!(error instanceof Error) || error instanceof LockstepError) return undefined;
+  const { code, path: named = path } = error as NodeJS.ErrnoException;
+  if (named === undefined || !diskErrors.has(code)) return undefined;
+  return new LockstepError(
+    'folder-not-writable',
+    `${named} cannot be read or written because of its disk (${code}). Check that the disk is connected and mounted, and try again.`,
+    { cause: error },
+  );
+}
