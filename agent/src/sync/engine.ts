@@ -57,6 +57,7 @@ import { Incoming } from './replication/incoming.ts';
 import { helloMessage, measureVitals } from './replication/self-description.ts';
 import { Sessions } from './replication/sessions.ts';
 import { type Context, createContext, type Self } from './state/context.ts';
+import { writeOnceRoom } from './state/disk-room.ts';
 import type { Events } from './state/events.ts';
 import { Totals } from './totals.ts';
 import { Arrivals } from './traffic/arrivals.ts';
@@ -273,7 +274,8 @@ export class Engine {
     if (!lifecycle.enter('pulling')) return;
     await this.catchUp.first();
     if (!lifecycle.enter('scanning')) return;
-    writeOwnRecord(context, this.operationWriter, { standing: 'joined' });
+    const join = () => writeOwnRecord(context, this.operationWriter, { standing: 'joined' });
+    if (!(await writeOnceRoom(context.clock, join, () => lifecycle.isLeaving))) return;
     await untilRulesAreKnown(context, () => lifecycle.isLeaving);
     if (lifecycle.isLeaving) return;
     await this.mounts.check();

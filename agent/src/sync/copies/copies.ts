@@ -6,6 +6,7 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import { ownRecord, writeOwnRecord } from '../members/own-record.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
+import { writeIfRoom } from '../state/disk-room.ts';
 import { CopiesKeeper, type Fetch } from './copies-keeper.ts';
 import type { Placement } from './placement.ts';
 
@@ -140,7 +141,7 @@ export class Copies {
     if (room === known) return;
     this.#roomAtMs = nowMs;
     if (known !== undefined && room < known) this.#fell = { atMs: nowMs, bytesMax };
-    writeOwnRecord(this.#context, this.#operationWriter, { room });
+    writeIfRoom(() => writeOwnRecord(this.#context, this.#operationWriter, { room }));
     this.placement.refresh();
   }
 

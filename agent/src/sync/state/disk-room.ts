@@ -1,4 +1,5 @@
 import { freeBytesMin, LockstepError } from '@lockstep/shared';
+import type { Clock } from '../ports/clock.ts';
 import type { Problems } from './problems.ts';
 
 /** Reports the problem `disk-full` while the disk of the folder has less than `freeBytesMin` bytes free, and withdraws it afterwards. */
@@ -13,11 +14,35 @@ export function reportRoom(problems: Problems, freeBytes: number): void {
   }
 }
 
+/** Interval at which a write that must not be skipped is tried again while the disk is full. */
+const retryMs = 1_000;
+
 /** Runs a write to the journal that may be skipped, and skips it if the disk is full. Other errors are thrown. */
-export function writeIfRoom(write: () => void): void {
+export function writeIfRoom(write: () => unknown): void {
   try {
     write();
   } catch (error) {
-    if (!(error instanceof LockstepError) || error.code !== 'journal-full') throw error;
+    if (!isFull(error)) throw error;
   }
+}
+
+/**
+ * Runs a write to the journal without which a start cannot continue. While the disk is full it is tried again each second: an agent
+ * that ended would not continue by itself once there is room. Resolves with false if `giveUp` says so before. Other errors are thrown.
+ */
+export async function writeOnceRoom(clock: Clock, write: () => unknown, giveUp: () => boolean): Promise<boolean> {
+  while (!giveUp()) {
+    try {
+      await write();
+      return true;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
+    await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+  }
+  return false;
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof LockstepError && error.code === 'journal-full';
 }
