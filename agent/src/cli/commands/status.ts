@@ -6,6 +6,7 @@ import {
   clusterVerdict,
   formatAgo,
   formatBytes,
+  formatCount,
   formatItems,
   lackingText,
   limitSentence,
@@ -20,6 +21,9 @@ import { printable } from '../output/format.ts';
 import { formatCondition, formatMembers } from '../output/member-table.ts';
 import type { Paint } from '../output/terminal.ts';
 import { printJson, type Terminal } from '../output/terminal.ts';
+
+/** The problems of one code that are listed. */
+const shownPerCode = 10;
 
 const toneColours = { good: 'green', busy: 'yellow', held: 'yellow', bad: 'red' } as const;
 
@@ -59,6 +63,24 @@ function cacheLines(cache: NonNullable<Status['cache']>): readonly string[] {
   ];
 }
 
+/** The first problems of each code, and how many more there are: a full disk has one for each file. */
+function problemLines(status: Status, paint: Paint): readonly string[] {
+  const counts = new Map<string, number>();
+  const shown = status.problems.filter(({ code }) => {
+    const count = (counts.get(code) ?? 0) + 1;
+    counts.set(code, count);
+    return count <= shownPerCode;
+  });
+  const more = [...counts].filter(([, count]) => count > shownPerCode);
+  return [
+    ...shown.map((problem) => formatProblem(problem, status, paint)),
+    ...more.map(
+      ([code, count]) =>
+        `  ${paint('red', code)}  and ${formatCount(count - shownPerCode)} more: lockstep status --json`,
+    ),
+  ];
+}
+
 /** `lockstep status` as text. */
 export function formatStatus(status: Status, paint: Paint): string {
   const { member } = status;
@@ -84,7 +106,7 @@ export function formatStatus(status: Status, paint: Paint): string {
   ];
   if (status.problemCount > 0) {
     lines.push('', paint('bold', formatItems(status.problemCount, 'problem')));
-    lines.push(...status.problems.map((problem) => formatProblem(problem, status, paint)));
+    lines.push(...problemLines(status, paint));
     if (status.problemCount > status.problems.length) lines.push('  …');
   }
   return lines.join('\n');

@@ -128,6 +128,16 @@ describe('status', () => {
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 h ago)');
   });
 
+  test('[CL5] lists ten problems of a code, and counts the rest', () => {
+    const full = (path: string) => ({ code: 'disk-full', path, detail: 'There is no room.', since: now }) as const;
+    const lost = { code: 'content-missing', path: 'y', detail: 'Nobody has it.', since: now } as const;
+    const problems = [...Array.from({ length: 1_012 }, (_, index) => full(`${index}`)), lost];
+    const text = formatStatus({ ...status, problems, problemCount: 1_013 }, plain);
+    expect(text.split('\n').filter((line) => line.startsWith('  disk-full  '))).toHaveLength(11);
+    expect(text).toContain('  content-missing  y: Nobody has it.');
+    expect(text.split('\n').at(-1)).toBe('  disk-full  and 1,002 more: lockstep status --json');
+  });
+
   test('[CL5] says when a silent member was heard last, and which member was removed', () => {
     const silent = { ...cat, connected: true, condition: 'silent' } as const;
     const removed = { ...cat, name: 'dog', state: 'left', condition: 'left', removedBy: 'ant' } as const;
