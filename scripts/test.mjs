@@ -80,7 +80,7 @@ function leftOutMounts() {
 }
 
 async function sim(options) {
-  const args = [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '300'];
+  const args = [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '200'];
   const { code, output } = await run(process.execPath, args, { ...options, capture: true });
   const [, passed, failed] = /^sim: (\d+) passed, (\d+) failed/m.exec(output) ?? [];
   return counts(passed === undefined ? 1 : code, Number(passed ?? 0), Number(failed ?? 0));
