@@ -107,7 +107,7 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
 function judgeWanted({ name, condition }: MemberReport, address: string): Finding {
   const detail = `${printable(name)} ${conditionPhrase(condition)}, and does not answer at ${address}.`;
   if (condition !== 'shut-down') return reach.ok(detail);
-  return reach.warn(detail, `Start it when it is needed: run lockstep up on that machine.`);
+  return reach.warn(detail, 'Start it when it is needed: run lockstep up on that machine.');
 }
 
 /** Reports that the others removed this member: those that the probes reached say so, or those that the running agent reached. */
