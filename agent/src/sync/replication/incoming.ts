@@ -1,9 +1,10 @@
 import type { Operation, OperationsMessage } from '@lockstep/shared';
-import { inlineWaitingBytesMax, LockstepError } from '@lockstep/shared';
+import { inlineWaitingBytesMax } from '@lockstep/shared';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
+import { isJournalFull } from '../state/disk-room.ts';
 import { unjournaledReason } from '../state/session-failures.ts';
 import { isWanted } from '../transfer/local-content.ts';
 
@@ -103,7 +104,7 @@ export class Incoming {
 
   #refuse(peer: Peer, link: Link, error: unknown): void {
     const { clock, log, self } = this.#context;
-    const isFull = error instanceof LockstepError && error.code === 'journal-full';
+    const isFull = isJournalFull(error);
     const close = (): void => link.close(unjournaledReason(self.name, error), !isFull);
     log.error({ peer: peer.id, error: String(error) }, 'operations could not be journaled');
     this.#refused.add(link);

@@ -22,7 +22,7 @@ export function writeIfRoom(write: () => unknown): void {
   try {
     write();
   } catch (error) {
-    if (!isFull(error)) throw error;
+    if (!isJournalFull(error)) throw error;
   }
 }
 
@@ -36,13 +36,14 @@ export async function writeOnceRoom(clock: Clock, write: () => unknown, giveUp: 
       await write();
       return true;
     } catch (error) {
-      if (!isFull(error)) throw error;
+      if (!isJournalFull(error)) throw error;
     }
     await new Promise<void>((resolve) => clock.after(retryMs, resolve));
   }
   return false;
 }
 
-function isFull(error: unknown): boolean {
+/** Whether a write to the journal failed because its disk has no room. */
+export function isJournalFull(error: unknown): boolean {
   return error instanceof LockstepError && error.code === 'journal-full';
 }

@@ -1,6 +1,7 @@
-import { joinIntervalMs, LockstepError, type MemberId, removerIn } from '@lockstep/shared';
+import { joinIntervalMs, type MemberId, removerIn } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { Clock } from '../ports/clock.ts';
+import { isJournalFull } from './disk-room.ts';
 import type { Problems } from './problems.ts';
 
 /** A session that ended within this time has failed, unless the other side sent a `leave`. */
@@ -31,8 +32,7 @@ const unwritableReason = ' cannot write its journal: ';
 
 /** The reason for the end of a session whose operations `name` could not journal. It begins with the name: on the wire it may be cut short. */
 export function unjournaledReason(name: string, error: unknown): string {
-  const isFull = error instanceof LockstepError && error.code === 'journal-full';
-  return isFull ? `${name}${noRoomReason}` : `${name}${unwritableReason}${sentenceWithoutStop(error)}`;
+  return isJournalFull(error) ? `${name}${noRoomReason}` : `${name}${unwritableReason}${sentenceWithoutStop(error)}`;
 }
 
 function sentenceWithoutStop(error: unknown): string {
