@@ -31,3 +31,8 @@ export function conditionPhrase(condition: MemberCondition): string {
 export function isAway(condition: MemberCondition): boolean {
   return ['paused', 'shut-down', 'unknown', 'away', 'down', 'silent'].includes(condition);
 }
+
+/** True for a member that announced that it goes, or may be away: a person wanted it, and sessions that others still report with it are old. */
+export function isOffOnPurpose(condition: MemberCondition): boolean {
+  return condition === 'paused' || condition === 'shut-down' || condition === 'away';
+}

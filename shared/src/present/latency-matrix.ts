@@ -1,6 +1,6 @@
 import type { MemberReport } from '../api.ts';
 import type { MemberCondition } from '../member-condition.ts';
-import { conditionPhrase, conditionWords, isAway } from './condition.ts';
+import { conditionPhrase, conditionWords, isAway, isOffOnPurpose } from './condition.ts';
 import { formatCount, formatNames, formatRoundTrip } from './units.ts';
 
 /** The age of a state below which a member may not have connected to all others yet, or the information about it may be old. */
@@ -58,11 +58,6 @@ function withoutOldWays(member: MemberReport): MemberReport {
   return isAway(member.condition) ? { ...member, latenciesMs: undefined } : member;
 }
 
-/** True for a member that announced that it goes: sessions that others still report with it are old. */
-function hasGone(condition: MemberCondition): boolean {
-  return condition === 'paused' || condition === 'shut-down' || condition === 'away';
-}
-
 /** A member that has not caught up knows only the members that its part of the log names. */
 const newcomers: readonly MemberReport['state'][] = ['joining', 'syncing'];
 
@@ -75,7 +70,8 @@ function wayBetween(
   const rttMs = from.latenciesMs?.[to.id];
   if (rttMs !== undefined) return { kind: 'known', rttMs };
   for (const { id, name, condition } of [to, from]) {
-    if (hasGone(condition) || (!reached.has(id) && condition !== 'unknown')) return { kind: 'away', name, condition };
+    if (isOffOnPurpose(condition) || (!reached.has(id) && condition !== 'unknown'))
+      return { kind: 'away', name, condition };
   }
   // A member that was not heard yet, and that no other one reaches, may as well be down.
   if ([from, to].some(({ id, condition }) => condition === 'unknown' && !reached.has(id))) return { kind: 'unknown' };

@@ -10,7 +10,7 @@ import {
   SOFTWARE_VERSION,
 } from '@lockstep/shared';
 import type { MemberReport } from '@lockstep/shared/api';
-import { conditionPhrase, formatElapsed, formatItems, removerOf } from '@lockstep/shared/present';
+import { conditionPhrase, formatElapsed, formatItems, isOffOnPurpose, removerOf } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
 import { readRegularFile } from '../../os/regular-file.ts';
@@ -26,8 +26,10 @@ const versions = findingsOf('versions');
 /** The longest time for a probe; a slower member is of no use to this one either. */
 const probeTimeoutMs = 5_000;
 
-/** What a person wanted: that such a member does not answer is no fault. */
-const wanted: ReadonlySet<MemberCondition> = new Set(['left', 'paused', 'shut-down', 'away']);
+/** That such a member does not answer is no fault. */
+function isWanted(condition: MemberCondition): boolean {
+  return condition === 'left' || isOffOnPurpose(condition);
+}
 
 /** The result of probing one address. */
 interface Visit {
@@ -89,7 +91,7 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
   // The running agent itself answers there; it would have met a real copy elsewhere and reported it.
   if (subject.running !== undefined && error?.code === 'copied-state')
     return reach.ok(`${address} is this member's own.`);
-  if (owner !== undefined && error?.code === 'unreachable' && wanted.has(owner.condition))
+  if (owner !== undefined && error?.code === 'unreachable' && isWanted(owner.condition))
     return judgeWanted(owner, address);
   const whose = owner === undefined ? '' : ` It is an address of ${printable(owner.name)}.`;
   const said = printable(error?.message ?? `${address} could not be probed without identity and cluster key.`);
@@ -135,9 +137,8 @@ function judgeSessions({ running }: Subject): readonly Finding[] {
   if (running?.status !== undefined && (running.status.paused || removerOf(running.status) !== undefined))
     return findings;
   const away =
-    running?.status?.members.filter(
-      ({ self, connected, condition }) => !self && !connected && !wanted.has(condition),
-    ) ?? [];
+    running?.status?.members.filter(({ self, connected, condition }) => !self && !connected && !isWanted(condition)) ??
+    [];
   for (const { name, lastError } of away) {
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
     findings.push(
