@@ -1,7 +1,13 @@
-import type { FastifyDynamicSwaggerOptions, SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger';
+import swagger, {
+  type FastifyDynamicSwaggerOptions,
+  type SwaggerTransform,
+  type SwaggerTransformObject,
+} from '@fastify/swagger';
 import { SOFTWARE_VERSION } from '@lockstep/shared';
+import fastify, { type RouteOptions } from 'fastify';
 import { createJsonSchemaTransform, createJsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { schemaController } from './schema-controller.ts';
 
 /** A schema with an id is a named component; all others are written out where they are used. */
 const toJsonSchema = createJsonSchemaTransform({ schemaRegistry: z.globalRegistry });
@@ -25,8 +31,7 @@ const transformObject: SwaggerTransformObject = (document) => {
   return described;
 };
 
-/** The options for generating the description from the routes' schemas. */
-export const openapiOptions: FastifyDynamicSwaggerOptions = {
+const options: FastifyDynamicSwaggerOptions = {
   openapi: {
     openapi: '3.1.0',
     info: {
@@ -49,3 +54,15 @@ export const openapiOptions: FastifyDynamicSwaggerOptions = {
   transform,
   transformObject,
 };
+
+/** The description in OpenAPI 3.1 of `routes`, from their schemas. The library reads them from a server, which here is one that listens nowhere. */
+export async function describeRoutes(routes: readonly RouteOptions[]): Promise<object> {
+  const app = fastify({ schemaController, exposeHeadRoutes: false });
+  await app.register(swagger, options);
+  for (const { method, url, schema } of routes)
+    app.route({ method, url, ...(schema && { schema }), handler: () => {} });
+  await app.ready();
+  const description = app.swagger();
+  await app.close();
+  return description;
+}
