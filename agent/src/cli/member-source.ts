@@ -56,7 +56,7 @@ export async function openMemberSource(terminal: Terminal, directory: string): P
   const lock = await acquireLock(directory, terminal.nowMs());
   try {
     const { openOffline } = await import('../offline/offline-member.ts');
-    const member = await openOffline(directory, config, memberLog(terminal, config));
+    const member = await openOffline(directory, config, await memberLog(terminal, config));
     terminal.note(`No agent runs on ${directory}: the answer is from its own journal and disk.`);
     return {
       operations: (query) => Promise.resolve(member.operations(query)),

@@ -26,7 +26,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
   terminal.print(`member    ${config.name}\nfolder    ${directory}`);
   try {
     const origin = await checkStateDirectory(directory, { adopt });
-    const log = memberLog(terminal, config);
+    const log = await memberLog(terminal, config);
     // It may be one of two members with the same journal.
     const isDoubtful = origin === 'adopted' || origin === 'damaged';
     if (origin === 'damaged') {

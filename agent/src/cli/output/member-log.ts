@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import type { Config, LogLevel } from '../../config/schema.ts';
 import { logLevels } from '../../config/schema.ts';
 import type { Log } from '../../sync/ports/log.ts';
@@ -8,10 +7,16 @@ import type { Colour, Paint, Terminal } from './terminal.ts';
 const colours: Readonly<Record<LogLevel, Colour>> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
 
 /** The log of a member on standard error: lines for a person on a terminal, otherwise JSON. */
-export function memberLog(terminal: Terminal, { name, logLevel }: Pick<Config, 'name' | 'logLevel'>): Log {
+export async function memberLog(
+  terminal: Terminal,
+  { name, logLevel }: Pick<Config, 'name' | 'logLevel'>,
+): Promise<Log> {
   if (terminal.isWatched) return readableLog(terminal, logLevel);
+  // Loaded here only: most commands write no log.
+  const { pino } = await import('pino');
   // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
-  return pino({ level: logLevel, base: { member: name } }, pino.destination({ dest: 2, sync: true }));
+  const log: Log = pino({ level: logLevel, base: { member: name } }, pino.destination({ dest: 2, sync: true }));
+  return log;
 }
 
 function readableLog(terminal: Terminal, lowest: LogLevel): Log {
