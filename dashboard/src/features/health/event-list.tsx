@@ -41,7 +41,7 @@ export function EventList({
     <Paper withBorder component="section" aria-labelledby="health-events" className={classes.section}>
       <Group justify="space-between" gap="xs" className={classes.title}>
         <Title order={2} size="h4" id="health-events">
-          Events
+          Events of the last 30 days
         </Title>
         <NativeSelect
           aria-label="Events of"
@@ -56,7 +56,7 @@ export function EventList({
       {data === undefined && (error === undefined ? <Loading rows={4} /> : <Failed error={error} again={again} />)}
       {data !== undefined && events.length === 0 && (
         <Text c="dimmed" className={classes.rest}>
-          {about === undefined ? 'Nothing happened yet.' : 'Nothing happened to this member in the last 30 days.'}
+          {about === undefined ? 'Nothing happened.' : 'Nothing happened to this member.'}
         </Text>
       )}
       <ul className={classes.list}>

@@ -16,7 +16,7 @@ const spans = [
   ['30d', '30 days'],
 ] as const satisfies readonly (readonly [HealthSpan, string])[];
 
-/** What happened to the members in the last 30 days, and who is told. */
+/** What happened to the members, and who is told. */
 export function Health() {
   const { now, member } = useStatus();
   const [parameters] = useSearchParams();
@@ -26,7 +26,7 @@ export function Health() {
   return (
     <View
       title="Health"
-      aside={`What ${member.name} saw in the last 30 days`}
+      aside={`What ${member.name} saw`}
       actions={<SpanChoice spans={spans} chosen={chosen[0]} hrefOf={(span) => healthLink(span, about)} />}
     >
       {data !== undefined && <BeatTable beats={data} words={chosen[1]} />}
