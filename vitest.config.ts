@@ -44,6 +44,9 @@ class LongFirst extends BaseSequencer {
 /** How long a test waits for a condition: a machine that is busy with other tests takes its time. */
 const patienceMs = 20_000;
 
+/** How often a test asks agents for a condition: they need the processor, too. */
+const askIntervalMs = 150;
+
 /**
  * `integration` and `monitoring` start real agents from agent/dist: build first (npm test does). `package` makes the package and
  * installs it. `compose` works with containers and needs the image (npm run test:compose makes it).
@@ -83,7 +86,7 @@ export default defineConfig({
           hookTimeout: 180_000,
           // Most of the time each of them waits for one agent or another.
           maxWorkers: 4,
-          expect: { poll: { timeout: patienceMs } },
+          expect: { poll: { timeout: patienceMs, interval: askIntervalMs } },
         },
       },
       {
