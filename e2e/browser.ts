@@ -5,10 +5,8 @@ import { delimiter, join } from 'node:path';
 export function chromiumPath(env: NodeJS.ProcessEnv): string | undefined {
   const named = env.LOCKSTEP_CHROMIUM;
   if (named !== undefined && named !== '') return named;
-  const places = ['/usr/bin', ...(env.PATH ?? '').split(delimiter)];
-  return ['chromium-headless-shell', 'chromium']
-    .flatMap((program) => places.map((place) => join(place, program)))
-    .find(isProgram);
+  const places = ['/usr/bin/chromium', ...(env.PATH ?? '').split(delimiter).map((place) => join(place, 'chromium'))];
+  return places.find(isProgram);
 }
 
 function isProgram(path: string): boolean {
