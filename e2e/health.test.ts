@@ -40,7 +40,7 @@ test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in w
 
   const { members } = await ant.status();
   const id = members.find(({ name }) => name === 'cat')?.id ?? '';
-  await page.getByLabel('Events of').selectOption('cat');
+  await page.getByLabel('Events of', { exact: true }).selectOption('cat');
   await expect(page).toHaveURL(new RegExp(`about=${id}`));
   await expect(events(page).getByRole('listitem').nth(1)).toContainText('cat went down');
   await expect(events(page).getByRole('listitem').filter({ hasNotText: 'cat' })).toHaveCount(0);
