@@ -141,7 +141,7 @@ test.describe('a slow link', () => {
     await expect.poll(async () => (await bee.status()).files).toBe(300);
     await page.goto(`${ant.url}transfers`);
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
-    // The operations are some 60 kB: at the speed that the files are given, the page would hardly see them come.
+    // At the speed that the files are given, the operations have come before the page can show it.
     cluster.shapes('cat', { bytesPerSecond: 10_000 });
     const back = cat.start();
     // The files on their way to it are list items, too.
