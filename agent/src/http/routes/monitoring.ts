@@ -1,7 +1,7 @@
 import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { mayRead } from '../access/route-access.ts';
-import type { Metrics } from '../metrics.ts';
+import { createMetrics } from '../metrics.ts';
 import { readHealth } from '../queries/health.ts';
 import { readMetrics } from '../queries/metrics.ts';
 import { readStatus } from '../queries/status.ts';
@@ -15,12 +15,7 @@ export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> =
   app,
   { member: { engine, place } },
 ) => {
-  let metrics: Promise<Metrics> | undefined;
-  // An agent without scrapes needs none of it.
-  const prepareMetrics = async () => {
-    const { createMetrics } = await import('../metrics.ts');
-    return createMetrics(() => ({ status: readStatus(engine, place), snapshot: readMetrics(engine) }));
-  };
+  const metrics = createMetrics(() => ({ status: readStatus(engine, place), snapshot: readMetrics(engine) }));
 
   app.get(
     '/healthz',
@@ -46,10 +41,6 @@ export const monitoringRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> =
       config: { access: 'open' },
       schema: { tags: ['operation'], summary: 'Prometheus metrics', description: 'See docs/METRICS.md.' },
     },
-    async (_request, reply) => {
-      metrics ??= prepareMetrics();
-      const { contentType, render } = await metrics;
-      return reply.type(contentType).send(await render());
-    },
+    async (_request, reply) => reply.type(metrics.contentType).send(await metrics.render()),
   );
 };
