@@ -156,10 +156,11 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(sessionRoutes, { prefix: apiPrefix, access, open });
   await app.register(tokenRoutes, { prefix: apiPrefix, access, open });
   await app.register(monitoringRoutes, { member });
-  app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, async () => {
+  let description: Promise<object> | undefined;
+  app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => {
     // Few agents are ever asked for it, and its libraries take a fortieth of the time of a start.
-    const { describeRoutes } = await import('./openapi.ts');
-    return await describeRoutes(described);
+    description ??= import('./openapi.ts').then(({ describeRoutes }) => describeRoutes(described));
+    return description;
   });
   await addDashboardFiles(app, options.assets, log);
   return app;
