@@ -22,9 +22,9 @@ const escaped: Plugin = {
 };
 
 /**
- * Packages that our dependencies contain for uses that an agent has not, so that they are never called: fastify's compilers of JSON Schema (it is
- * given those of zod), its injected requests (for tests), and the listing of a folder of static files. 730 kB, of which V8 keeps the source
- * in memory: 2 MiB less for each agent.
+ * Packages that are in our dependencies for uses other than ours, and are never called: fastify's compilers of JSON Schema (it is given those
+ * of zod), its injected requests (for tests), and the listing of a folder of static files. 730 kB, of which V8 keeps the source in
+ * memory: 2 MiB less for each agent.
  */
 const uncalled = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request', 'glob'];
 

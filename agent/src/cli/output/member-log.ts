@@ -15,6 +15,7 @@ export async function memberLog(
   // Loaded here only: most commands write no log.
   const { pino } = await import('pino');
   // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
+  // Not returned as it is: its type may have a `then`, which the value of a promise must not.
   const log: Log = pino({ level: logLevel, base: { member: name } }, pino.destination({ dest: 2, sync: true }));
   return log;
 }
