@@ -90,6 +90,16 @@ for (const { place, request } of [
 }
 
 test.describe('a newer page', () => {
+  /** Opens the page of the agent at `url`, and waits until it knows that the agent serves no newer one: the next answer is to `upgrade`. */
+  async function open(page: Page, url: string): Promise<void> {
+    const known = page.waitForResponse((answer) => {
+      return new URL(answer.url()).pathname === '/' && !answer.request().isNavigationRequest();
+    });
+    await page.goto(url);
+    await expect(page.getByRole('table', { name: 'Members' })).toBeVisible();
+    await (await known).finished();
+  }
+
   /** The agent serves a page whose main script has another name; `isKept`: a proxy still returns the old page to a reload. */
   async function upgrade(page: Page, isKept: boolean): Promise<void> {
     await page.route('**/', async (route) => {
@@ -117,7 +127,7 @@ test.describe('a newer page', () => {
     cluster,
   }) => {
     const ant = cluster.member('ant');
-    await page.goto(`${ant.url}`);
+    await open(page, ant.url);
     await page.getByRole('button', { name: 'Actions' }).click();
     await page.getByRole('menuitem', { name: 'Pause ant …' }).click();
     await expect(page.getByRole('dialog')).toBeVisible();
@@ -135,8 +145,7 @@ test.describe('a newer page', () => {
 
   test('[DB-A12] the page reloads also if the newer one cannot be loaded at first', async ({ page, cluster }) => {
     const ant = cluster.member('ant');
-    await page.goto(`${ant.url}`);
-    await expect(page.getByRole('table', { name: 'Members' })).toBeVisible();
+    await open(page, ant.url);
     await upgrade(page, false);
     let asked = 0;
     await page.route('**/assets/index-next.js', (route) => {
@@ -155,8 +164,7 @@ test.describe('a newer page', () => {
     page.on('request', (request) => {
       if (request.isNavigationRequest()) loads += 1;
     });
-    await page.goto(ant.url);
-    await expect(page.getByRole('table', { name: 'Members' })).toBeVisible();
+    await open(page, ant.url);
     await upgrade(page, true);
     const notice = page.getByText('The agent serves a newer version of this page');
     // Shows which document is there: the state of a page that is about to be replaced must not end the wait.
