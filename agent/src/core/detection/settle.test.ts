@@ -74,6 +74,29 @@ describe('[WT1] when a changed path is checked', () => {
     expect(times.length).toBeLessThanOrEqual(40);
   });
 
+  test('[LC4] however late a check comes, a path costs at most ten operations a second', () => {
+    const endMs = 10_000;
+    for (const intervalMs of [5, 10, 20, 30, 50, 90]) {
+      expect(checkTimes(new Settle(), every(intervalMs, endMs), endMs).length).toBeLessThan(20);
+    }
+    // A machine that is so slow that each check comes when the file changed once more.
+    const settle = new Settle();
+    let checks = 0;
+    for (let nowMs = 0; nowMs < endMs; nowMs += 40) {
+      settle.mark('p', nowMs);
+      settle.mark('p', nowMs + 12);
+      if (settle.takeDue(nowMs + 39, 1).length === 0) continue;
+      settle.published('p', nowMs + 39);
+      checks += 1;
+    }
+    expect(checks).toBeLessThan(20);
+  });
+
+  test('[LC4] one that is changed five times a second is checked at once each time', () => {
+    const times = checkTimes(new Settle(), every(200, 10_000), 10_000);
+    expect(times).toEqual(every(200, 10_000).map((time) => time + quietMsMin));
+  });
+
   test('[LC4] one that is changed every ten seconds is checked at once each time', () => {
     const times = checkTimes(new Settle(), every(10_000, 60_000), 60_000);
     expect(times).toEqual(every(10_000, 60_000).map((time) => time + quietMsMin));
@@ -267,7 +290,7 @@ describe('a path that was found absent', () => {
     const settle = new Settle();
     settle.mark('new', 100);
     found(settle, 'gone', 100);
-    settle.published('log', 100);
+    for (let count = 0; count < 4; count++) settle.published('log', 100);
     settle.mark('log', 101);
     expect(settle.unseen(101)).toEqual(['new']);
     settle.mark('gone', 102);

@@ -30,6 +30,13 @@ const largeQuietMs = 50;
 const largeReadShare = 0.05;
 /** The bytes of a large file that are hashed in a millisecond, to estimate that share; the order of magnitude is enough. */
 const hashedBytesPerMs = 1_000_000;
+/**
+ * A path that changes again within this time of its last operation keeps changing, so a steady writer costs at most ten operations a second
+ * also if each check is late.
+ */
+const steadyMs = 100;
+/** A path with a longer silence than this makes no other path wait for its check. */
+const awaitedQuietMsMax = 10;
 const publishedMax = 4_096;
 
 /**
@@ -91,7 +98,7 @@ export class Settle {
   unseen(nowMs: number): readonly string[] {
     const unseen: string[] = [];
     for (const { path, isSeen } of this.#unsettled.values()) {
-      if (!isSeen && this.#quietMs(path, nowMs) === quietMsMin) unseen.push(path);
+      if (!isSeen && this.#quietMs(path, nowMs) <= awaitedQuietMsMax) unseen.push(path);
     }
     return unseen;
   }
@@ -157,7 +164,8 @@ export class Settle {
   #quietMs(path: string, nowMs: number): number {
     const published = this.#published.get(path);
     // After a long silence the path is an ordinary one again.
-    if (published === undefined || nowMs - published.atMs > published.quietMs * 8) return quietMsMin;
+    if (published === undefined || nowMs - published.atMs > Math.max(published.quietMs * 8, steadyMs))
+      return quietMsMin;
     return published.quietMs;
   }
 }
