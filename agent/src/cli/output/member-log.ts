@@ -2,6 +2,7 @@ import type { Config, LogLevel } from '../../config/schema.ts';
 import { logLevels } from '../../config/schema.ts';
 import type { Log } from '../../sync/ports/log.ts';
 import { formatMoment, printable } from './format.ts';
+import { sparseLog } from './sparse-log.ts';
 import type { Colour, Paint, Terminal } from './terminal.ts';
 
 const colours: Readonly<Record<LogLevel, Colour>> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
@@ -11,13 +12,12 @@ export async function memberLog(
   terminal: Terminal,
   { name, logLevel }: Pick<Config, 'name' | 'logLevel'>,
 ): Promise<Log> {
-  if (terminal.isWatched) return readableLog(terminal, logLevel);
+  if (terminal.isWatched) return sparseLog(readableLog(terminal, logLevel), terminal.nowMs);
   // Loaded here only: most commands write no log.
   const { pino } = await import('pino');
   // Synchronous, so that the last lines before a crash are not lost; at the default level there are few.
-  // Not returned as it is: its type may have a `then`, which the value of a promise must not.
-  const log: Log = pino({ level: logLevel, base: { member: name } }, pino.destination({ dest: 2, sync: true }));
-  return log;
+  const log = pino({ level: logLevel, base: { member: name } }, pino.destination({ dest: 2, sync: true }));
+  return sparseLog(log, terminal.nowMs);
 }
 
 function readableLog(terminal: Terminal, lowest: LogLevel): Log {
