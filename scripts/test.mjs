@@ -102,10 +102,9 @@ async function monitoring(options) {
 }
 
 /** Runs drills in their short form, on containers or, with `--local`, on processes. */
-async function drills(args) {
-  const { code, output } = await run(process.execPath, [join('scripts', 'drill.mjs'), '--short', ...args], {
-    capture: true,
-  });
+async function drills(args, options) {
+  const all = [join('scripts', 'drill.mjs'), '--short', ...args];
+  const { code, output } = await run(process.execPath, all, { ...options, capture: true });
   const [, survived, failed] = /^Drills: (\d+) survived, (\d+) failed/m.exec(output) ?? [];
   return counts(survived === undefined ? 1 : code, Number(survived ?? 0), Number(failed ?? 0));
 }
@@ -116,14 +115,17 @@ const drillsOnContainers = ['kill', 'partition-3', 'pause', 'newcomer'];
 /** The drills that run on processes: the integration tests do not play these scenes, and containers may not be available. */
 const drillsOnProcesses = ['kill', 'pause'];
 
-/** Tests the lab in containers, then runs the drills that differ there. If it starts an engine, it stops the engine afterwards. */
-async function compose() {
+/**
+ * Tests the lab in containers, then runs the drills that differ there. If it starts an engine, it stops the engine afterwards. A stage beside
+ * it that fails does not interrupt it, because then its containers would stay: it ends after the step that it is at.
+ */
+async function compose({ signal, ...options }) {
   const docker = await ensureDocker();
   try {
     if (!(await buildImage(docker.compose))) return counts(1);
-    const tests = await vitest('compose')();
-    if (tests.failed > 0) return tests;
-    const { passed, failed } = await drills(drillsOnContainers);
+    const tests = await vitest('compose')(options);
+    if (tests.failed > 0 || signal.aborted) return tests;
+    const { passed, failed } = await drills(drillsOnContainers, options);
     return { passed: tests.passed + passed, failed };
   } finally {
     await docker.stop();
@@ -140,7 +142,8 @@ const rows = [
     [{ name: 'types', run: check('tsc', ['-b']) }],
     [{ name: 'knip', run: check('knip', []) }],
   ],
-  // The integration tests wait for agents for more than half of their time, and the others need the processor meanwhile.
+  // The integration tests wait for agents for more than half of their time, and those of containers for most of it. The others need the
+  // processor meanwhile.
   [
     [
       { name: 'unit', run: vitest('unit') },
@@ -156,9 +159,11 @@ const rows = [
       { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
       { name: 'monitoring', run: monitoring, optional: true },
     ],
+    [
+      { name: 'compose', run: compose, extra: true },
+      { name: 'drill', run: (options) => drills(['--local', ...drillsOnProcesses], options), extra: true },
+    ],
   ],
-  [[{ name: 'compose', run: compose, extra: true }]],
-  [[{ name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true }]],
 ];
 const stages = rows.flat(2);
 

@@ -98,13 +98,26 @@ export function canUseApt() {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version') && findProgram('apt-get') !== undefined;
 }
 
-/** Installs Debian packages; returns false if that fails. Their services are not started. */
-export async function aptInstall(packages) {
+/** The time, in seconds, for which apt-get waits for a lock of another process. */
+const lockTimeoutS = 300;
+let lastInstall = Promise.resolve(true);
+
+/** Installs Debian packages, one call after the other; returns false if that fails. Their services are not started. */
+export function aptInstall(packages) {
+  const install = () => aptInstallNow(packages);
+  lastInstall = lastInstall.then(install, install);
+  return lastInstall;
+}
+
+async function aptInstallNow(packages) {
   console.error(`Installing ${packages.join(', ')} (apt-get)…`);
   const env = { DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
   const options = { env, input: 'ignore' };
   await run('apt-get', ['update', '-qq'], options);
-  const { code } = await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], options);
+  // Another process may be installing something.
+  const wait = ['-o', `DPkg::Lock::Timeout=${lockTimeoutS}`];
+  const args = [...wait, 'install', '-y', '-qq', '--no-install-recommends', ...packages];
+  const { code } = await run('apt-get', args, options);
   return code === 0;
 }
 
