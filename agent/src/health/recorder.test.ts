@@ -137,13 +137,14 @@ test('[HH5] the file of 64 members stays small, and holds 30 days', () => {
   run.samples = names.slice(1).map((to) => ({ from: 'ant', to, rttsMs: [12.34, 15.67], peakMs: 123.45 }));
   const days = 31;
   const hours = days * 24;
-  // Before the last day one examination stands for each hour: only rows of an hour are left of that time.
-  // One transaction in memory: two thousand would write 2 GB.
+  // One examination stands for each row that is left in the end: of an hour, of five minutes in the last day, of a minute in the last hours,
+  // where up to eight are there before what is too old is dropped.
+  const everyMinutes = (hoursAgo: number): number => (hoursAgo > 26 ? 60 : hoursAgo > 8 ? 5 : 1);
+  // One transaction in memory: each of its own would write 1 GB.
   run.database.pragma('cache_size = -65536');
   run.database.transaction(() => {
     for (let hour = 0; hour < hours; hour++) {
-      const isRecent = hour >= hours - 26;
-      for (let minute = 0; minute < (isRecent ? 60 : 1); minute++) {
+      for (let minute = 0; minute < 60; minute += everyMinutes(hours - hour)) {
         run.recorder.note(status(start + hour * hourMs + minute * 60_000, conditions(hour % 24 === 5)));
       }
     }
