@@ -101,10 +101,13 @@ async function monitoring(options) {
   return vitest('monitoring')(options);
 }
 
-/** Runs drills in their short form, on containers or, with `--local`, on processes. */
-async function drills(args, options) {
+/**
+ * Runs drills in their short form, on containers or, with `--local`, on processes. A stage beside them that fails does not interrupt them,
+ * because then their containers or agents would stay.
+ */
+async function drills(args, { prefix }) {
   const all = [join('scripts', 'drill.mjs'), '--short', ...args];
-  const { code, output } = await run(process.execPath, all, { ...options, capture: true });
+  const { code, output } = await run(process.execPath, all, { prefix, capture: true });
   const [, survived, failed] = /^Drills: (\d+) survived, (\d+) failed/m.exec(output) ?? [];
   return counts(survived === undefined ? 1 : code, Number(survived ?? 0), Number(failed ?? 0));
 }
@@ -116,16 +119,16 @@ const drillsOnContainers = ['kill', 'partition-3', 'pause', 'newcomer'];
 const drillsOnProcesses = ['kill', 'pause'];
 
 /**
- * Tests the lab in containers, then runs the drills that differ there. If it starts an engine, it stops the engine afterwards. A stage beside
- * it that fails does not interrupt it, because then its containers would stay: it ends after the step that it is at.
+ * Tests the lab in containers, then runs the drills that differ there. If it starts an engine, it stops the engine afterwards. If a stage
+ * beside it fails, it ends after the step that it is at.
  */
-async function compose({ signal, ...options }) {
+async function compose({ prefix, signal }) {
   const docker = await ensureDocker();
   try {
     if (!(await buildImage(docker.compose))) return counts(1);
-    const tests = await vitest('compose')(options);
+    const tests = await vitest('compose')({ prefix });
     if (tests.failed > 0 || signal.aborted) return tests;
-    const { passed, failed } = await drills(drillsOnContainers, options);
+    const { passed, failed } = await drills(drillsOnContainers, { prefix });
     return { passed: tests.passed + passed, failed };
   } finally {
     await docker.stop();
