@@ -163,10 +163,10 @@ export class Settle {
 
   #quietMs(path: string, nowMs: number): number {
     const published = this.#published.get(path);
+    if (published === undefined) return quietMsMin;
+    const busyMs = Math.max(published.quietMs * 8, steadyMs);
     // After a long silence the path is an ordinary one again.
-    if (published === undefined || nowMs - published.atMs > Math.max(published.quietMs * 8, steadyMs))
-      return quietMsMin;
-    return published.quietMs;
+    return nowMs - published.atMs > busyMs ? quietMsMin : published.quietMs;
   }
 }
 
