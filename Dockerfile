@@ -58,6 +58,6 @@ ENV NODE_ENV=production
 USER 1000:1000
 WORKDIR /folder
 EXPOSE 4700 4800
-HEALTHCHECK --interval=5s --timeout=5s --start-period=60s CMD ["node", "/opt/lockstep/agent/dist/cli/health-probe.js"]
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s CMD ["node", "/opt/lockstep/agent/dist/cli/health-probe.js"]
 ENTRYPOINT ["/usr/bin/tini", "--", "lockstep"]
 CMD ["up"]

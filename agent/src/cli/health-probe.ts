@@ -5,7 +5,7 @@ import { configKeys } from '../config/config-keys.ts';
 import { exitCode } from './exit-code.ts';
 
 /** The longest time for an answer. A container engine has its own timeout too; a probe that hangs must not outlive the next one. */
-const answerTimeoutMs = 4_000;
+const answerTimeoutMs = 8_000;
 
 /**
  * Asks the agent of this container whether it can do its work, and exits with 0 if so: the health check of the image. It finds the agent

@@ -63,7 +63,7 @@ test('a real tree that is copied in from the host is the same on all members', a
     'ln -s docs link; ln -s /nowhere dangling; mkdir -p empty/deep; printf "#!/bin/sh\\n" > tool; chmod 755 tool; ' +
       'head -c 64M /dev/urandom > large; printf x > "odd \n name"; chmod 600 large',
   );
-  const tree = await allSettled(lab().members, 120_000);
+  const tree = await allSettled(lab().members, 240_000);
   expect(tree.size).toBeGreaterThan(1_000);
   await allVerified(lab().members);
 });
