@@ -47,8 +47,8 @@ test('[WT3] a burst in one turn becomes one hint for the whole folder', async ()
 });
 
 test('[WT3] a stall of the event loop counts as a loss of events, a late tick does not', async () => {
-  expect(isStall(1_000, 1_000 + 1_550)).toBe(true);
-  expect(isStall(1_000, 1_000 + 1_150)).toBe(false);
+  expect(isStall(1_000, 1_000 + 2_300)).toBe(true);
+  expect(isStall(1_000, 1_000 + 1_900)).toBe(false);
   const { hints, delivered } = gather();
   hints.path('a');
   hints.loseTrack();

@@ -3,8 +3,8 @@ import type { WatchHint } from '../../sync/ports/folder.ts';
 
 const wholeFolder: readonly WatchHint[] = [{ kind: 'directory', path: '', recursive: true }];
 
-/** Interval of ticks, and the delay of a tick that counts as a stall of the event loop. */
-const tickMs = 250;
+/** Interval of ticks, and the delay of a tick that counts as a stall of the event loop. Each tick wakes an agent at rest. */
+const tickMs = 1_000;
 const stallMsMin = 1_000;
 
 /** True if the event loop stalled between two ticks at these times, as in a stopped process or a suspended machine. */

@@ -25,3 +25,29 @@ test('[WT40] a folder that one turn can poll is polled whole, each file once, an
   expect(listings).not.toHaveBeenCalled();
   poll.stop();
 });
+
+test('[WT40] such a folder is polled every 2 s, and every 5 s once nothing changed there for a minute', async () => {
+  const member = new LoneMember();
+  const { context } = member;
+  const changes = new LocalChanges(context, member.operationWriter, 600_000);
+  const poll = new ChangePoll(context, () => false);
+  const started = changes.start();
+  await member.passes(1_000);
+  await started;
+  const polls = vi.spyOn(context.folder, 'poll');
+  const pollsIn = async (ms: number): Promise<number> => {
+    polls.mockClear();
+    await member.passes(ms);
+    return polls.mock.calls.length;
+  };
+  member.volume.disk.write('a', contentOfText('a'));
+  await member.passes(1_000);
+  poll.start();
+  expect(await pollsIn(30_000)).toBeGreaterThan(12);
+  await member.passes(60_000);
+  expect(await pollsIn(30_000)).toBeLessThan(7);
+  member.volume.disk.write('a', contentOfText('again'));
+  await member.passes(5_000);
+  expect(await pollsIn(30_000)).toBeGreaterThan(12);
+  poll.stop();
+});

@@ -6,6 +6,9 @@ import type { Context } from '../state/context.ts';
 
 const turnMs = 2_000;
 const filesPerTurn = (polledFilesPerSecond * turnMs) / 1_000;
+/** As `turnMs`, if a turn has all files and nothing was changed here for `restAfterMs`. The poll is a third of what an agent costs at rest. */
+const restTurnMs = 5_000;
+const restAfterMs = 60_000;
 /** Largest share of hot files in a turn: the others must have their turn too. */
 const hotShare = 0.5;
 /** Interval at which mappings are listed, and the shortest rest as a multiple of the time it took: 0.2 % of a processor. */
@@ -23,6 +26,8 @@ export class ChangePoll {
   /** The path that the rotation over all files has reached. */
   #after: string | undefined;
   #mappedDueMs = 0;
+  /** When the last change was made here. */
+  #madeAtMs = Number.NEGATIVE_INFINITY;
   readonly #loop: TaskLoop;
 
   /** `isOpen`: the path already waits for a detection. */
@@ -47,17 +52,20 @@ export class ChangePoll {
   }
 
   #made(operations: readonly Operation[]): void {
+    this.#madeAtMs = this.#context.clock.monotonicMs();
     for (const { path, kind } of operations) {
-      if (kind === 'put') this.#hot.changed(path, this.#context.clock.monotonicMs());
+      if (kind === 'put') this.#hot.changed(path, this.#madeAtMs);
     }
   }
 
   async #turn(): Promise<void> {
-    const { journal } = this.#context;
+    const { journal, clock } = this.#context;
     // A turn that has all files has the hot ones.
-    if (journal.counts().disk.files <= filesPerTurn) await this.#poll(journal.filesAfter(undefined, filesPerTurn));
+    const hasAll = journal.counts().disk.files <= filesPerTurn;
+    if (hasAll) await this.#poll(journal.filesAfter(undefined, filesPerTurn));
     else await this.#pollSome();
-    this.#loop.in(turnMs);
+    const isAtRest = hasAll && clock.monotonicMs() - this.#madeAtMs >= restAfterMs;
+    this.#loop.in(isAtRest ? restTurnMs : turnMs);
   }
 
   async #pollSome(): Promise<void> {
