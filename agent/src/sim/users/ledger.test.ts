@@ -130,6 +130,14 @@ describe('Ledger', () => {
     expect(['v1', 'v2'].map((name) => ledger.mayBeInHistory(content(name).id))).toEqual([true, false]);
   });
 
+  test('a value whose return was undone is owed, and may be in the history alone', () => {
+    const { ledger, ant } = users();
+    for (const name of ['v1', 'v2']) ant.write(name, name, content(name));
+    ledger.deletedAgain(content('v1').id);
+    expect(owedNames(ledger)).toEqual(['v1', 'v2']);
+    expect(['v1', 'v2'].map((name) => ledger.mayBeInHistory(content(name).id))).toEqual([true, false]);
+  });
+
   test('has exactly the contents that a user wrote', () => {
     const { ledger, ant } = users();
     ant.write('file', 'v1', content('v1'));

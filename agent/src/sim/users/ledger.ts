@@ -50,6 +50,8 @@ export class Ledger {
   readonly #movedBack = new Set<ValueKey>();
   /** Values whose conflict copy was undone, and not the end of their conflict. */
   readonly #copyLost = new Set<ValueKey>();
+  /** Values that a user brought back, and whose member deletes them again, because a set-back undid that. */
+  readonly #deletedAgain = new Set<ValueKey>();
   #count = 0;
   #moment = 0;
 
@@ -131,12 +133,17 @@ export class Ledger {
     this.#copyLost.add(key);
   }
 
+  /** Records that a set-back undid the return of this value, which another member knows: its member deletes it again. */
+  deletedAgain(key: ValueKey): void {
+    this.#deletedAgain.add(key);
+  }
+
   /**
    * True for a value that is owed, and may be in the history alone. A power cut moved it back to a name, so that an agent may take it for a
-   * version replaced there [PC2]; or no member knows its copy any more.
+   * version replaced there [PC2]; or no member knows its copy any more; or a later delete names its content, so that it gets no copy [CF3].
    */
   mayBeInHistory(key: ValueKey): boolean {
-    return this.#movedBack.has(key) || this.#copyLost.has(key);
+    return this.#movedBack.has(key) || this.#copyLost.has(key) || this.#deletedAgain.has(key);
   }
 
   /** Records that its only user deleted it: nothing may bring it back. */

@@ -188,17 +188,19 @@ export class Excuses {
 
   /**
    * Values that the user released and brought back after the copy was made, unknown to other members. The copy may hold the value from
-   * before: the others know the release, but not the return. A disk on which the delete is still to be applied does not count.
+   * before: the others know the release, but not the return. A disk on which the delete is still to be applied does not count. If others
+   * know the return, and the copy is from the time in between, the member deletes the value again.
    * `together`: the machines that are set back with it.
    */
   #releaseBroughtBack(machine: Machine, together: readonly Machine[]): void {
     const { ledger, remaining } = this.#world;
     const others = remaining.filter((other) => !together.includes(other));
     const elsewhere = valuesAmong(others, isOverAmong(others));
+    const copy = this.#copies.get(machine);
     for (const { key, writer, timesReleased, owedSince } of ledger.owed()) {
-      if (writer !== machine.name || timesReleased === 0 || elsewhere.has(key)) continue;
-      if (owedSince > (this.#copies.get(machine)?.moment ?? 0))
-        ledger.release(key, 'accident', 'brought back before a set-back');
+      if (writer !== machine.name || timesReleased === 0 || owedSince <= (copy?.moment ?? 0)) continue;
+      if (!elsewhere.has(key)) ledger.release(key, 'accident', 'brought back before a set-back');
+      else if (copy?.released.has(key)) ledger.deletedAgain(key);
     }
   }
 }
