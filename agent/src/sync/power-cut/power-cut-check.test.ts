@@ -93,6 +93,22 @@ describe('[PC2] after another boot of the machine', () => {
     expect(reported()).toEqual([]);
   });
 
+  test('an edit that another power cut undoes before it was found leaves the file whole', async () => {
+    await writes('file', first);
+    changes.stop();
+    isLeft('file', second, -5_000);
+    const check = new PowerCutCheck(member.context);
+    check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
+    await member.passes(1_000);
+    check.stop();
+    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
+    isLeft('file', first, 5_000);
+    await begins('boot-3');
+    const row = member.journal.disk('file');
+    expect([row?.content, row?.damaged]).toEqual([first.id, undefined]);
+    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+  });
+
   test('durable files are not examined', async () => {
     await writes('file', first);
     const beganMs = member.context.clock.wallMs();

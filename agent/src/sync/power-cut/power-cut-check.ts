@@ -233,7 +233,8 @@ export class PowerCutCheck {
       case 'edited':
         // The row's fingerprint is not that of the entry: the next detection finds an edit whose author did not see `shown`.
         if (row.fingerprint === undefined) return [];
-        return [{ path, entry: { dot, fingerprint: row.fingerprint, damaged: true } }];
+        // Another power cut may undo the edit before that: the row stays one to examine.
+        return [{ path, entry: { dot, fingerprint: row.fingerprint, damaged: true, unsynced: row.unsynced } }];
       case 'whole': {
         const { unsynced } = row;
         const unconfirmed = row.unconfirmed && 'dirty';
