@@ -28,7 +28,7 @@ function reportSelf(engine: Engine): MemberReport {
     name: self.name,
     self: true,
     state: engine.lifecycle.state,
-    stateSince: engine.lifecycle.stateSince,
+    stateSince: engine.pause.isOn ? engine.pause.since : engine.lifecycle.stateSince,
     condition: ownCondition(engine),
     mayBeAway: self.mayBeAway,
     onDemand: self.onDemand,
