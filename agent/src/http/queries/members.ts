@@ -61,7 +61,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
   const { said, hello } = peer;
   const heardMs = peer.passedOn?.atMs ?? peer.lastHeardMs;
   const silentMs = heardMs === undefined ? undefined : clock.monotonicMs() - heardMs;
-  const shown = shownBy(engine, peer.id, peer.applied);
+  const shown = shownBy(engine, peer.id, peer.saidApplied);
   const record = engine.peers.record(peer.id);
   const remover = removerOf(journal, peer.id);
   return {

@@ -54,7 +54,7 @@ export function readPath(
   const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
   const holderOf = (peer: Peer) => {
     const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
-    const isShown = shows(shownBy(engine, peer.id, peer.applied));
+    const isShown = shows(shownBy(engine, peer.id, peer.saidApplied));
     const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
     const has = onDemand ? keepers.includes(peer.id) : isShown;
     const unknown: true | undefined = onDemand && !has && (!peer.ready || silent.has(peer.id)) ? true : undefined;
