@@ -80,7 +80,8 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     behind: countBehind(journal.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
-    lastError: peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError),
+    lastError:
+      peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError, engine.peers.nameOf(peer.id)),
     remote: peer.link?.remote,
     software: hello?.software,
     enabledAt: peer.enabledAt,
