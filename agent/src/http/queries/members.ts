@@ -5,7 +5,7 @@ import { stampMs } from '../../core/hlc.ts';
 import { peerCondition } from '../../core/membership.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
-import { removerOf } from '../../sync/members/remover.ts';
+import { leftAt, removerOf } from '../../sync/members/remover.ts';
 import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
@@ -69,7 +69,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     name: engine.peers.nameOf(peer.id),
     self: false,
     state: peer.state,
-    stateSince: peer.stateSince,
+    stateSince: leftAt(journal, peer.id) ?? peer.stateSince,
     condition: conditionOf(engine, peer),
     mayBeAway: record?.mayBeAway,
     onDemand: record?.onDemand,
