@@ -157,6 +157,27 @@ test.describe('one member', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('[DB-F7] [DB-A10] the least size of a directory that is too large to be counted is whole in its column', async ({
+    page,
+    cluster,
+    complaints,
+  }) => {
+    const ant = cluster.member('ant');
+    await mkdir(join(ant.folder, 'many'));
+    await expect.poll(async () => (await ant.status()).directories).toBe(1);
+    await page.route('**/api/v1/tree?*', async (route) => {
+      const response = await route.fetch();
+      const listing = await response.json();
+      for (const entry of listing.entries) Object.assign(entry, { size: 388_888_888, sizePartial: true });
+      await route.fulfill({ response, json: listing });
+    });
+    await page.goto(`${ant.url}files`);
+    const size = page.getByRole('cell', { name: 'over 389 MB' });
+    await expect(size).toBeVisible();
+    expect(await size.evaluate((cell) => cell.scrollWidth <= cell.clientWidth)).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
   test('[DB-F2] [DB-A4] the address of any name can be reopened, also on a telephone', async ({
     page,
     cluster,

@@ -48,6 +48,17 @@ test.describe('two members', () => {
       await expect(access(join(ant.folder, 'held.txt'))).rejects.toThrow();
     });
 
+    await test.step('its own problems and its row say that it is paused, and since when', async () => {
+      const own = await page.context().newPage();
+      await own.goto(`${ant.url}problems`);
+      await expect(own.getByRole('heading', { name: 'ant is paused' })).toBeVisible();
+      await expect(own.getByText('Nothing needs your attention')).toBeHidden();
+      const { members } = await ant.status();
+      const [self] = members.filter(({ self }) => self);
+      expect(self?.stateSince).toBeGreaterThan(self?.enabledAt ?? Number.POSITIVE_INFINITY);
+      await own.close();
+    });
+
     await test.step('the others say that it is paused', async () => {
       const other = await page.context().newPage();
       await other.goto(bee.url);

@@ -45,6 +45,13 @@ test('the page permits its own files and one style element, and nothing else', a
   expect((await get('/index.html')).text).not.toContain(nonce);
 });
 
+test('[DB-A12] after an installation, before the agent is started again, the page is that of the files that are there', async () => {
+  await writeFile(join(directory, 'index.html'), '<!doctype html><script src="/assets/index-5678.js"></script>');
+  expect((await get('/')).text).toContain('index-5678.js');
+  await rm(join(directory, 'index.html'));
+  expect(await get('/')).toMatchObject({ status: 200, text: expect.stringContaining('style-nonce') });
+});
+
 test('files with a hash in their name are kept by browsers', async () => {
   const { status, headers } = await get('/assets/index-1234.js');
   expect(status).toBe(200);

@@ -38,8 +38,10 @@ const noViews = ['/api/', '/assets/'];
 export async function addDashboardFiles(app: FastifyInstance, assets: string, log: Log): Promise<void> {
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
     sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${pathOf(request)}.`);
-  const page = await readFile(join(assets, 'index.html'), 'utf8').catch(() => undefined);
-  if (page === undefined) {
+  const readPage = (): Promise<string | undefined> =>
+    readFile(join(assets, 'index.html'), 'utf8').catch(() => undefined);
+  const firstPage = await readPage();
+  if (firstPage === undefined) {
     app.setNotFoundHandler(notFound);
     log.warn({ assets }, 'the dashboard has not been built: only the API is served');
     app.get('/', { config: { access: 'open' }, schema: { hide: true } }, () => {
@@ -47,7 +49,9 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
     });
     return;
   }
-  const sendPage = (_request: unknown, reply: FastifyReply) => {
+  const sendPage = async (_request: unknown, reply: FastifyReply) => {
+    // An installation replaces the files while the agent runs: the page that was there before names files that are gone.
+    const page = (await readPage()) ?? firstPage;
     const nonce = randomBytes(16).toString('base64url');
     return reply
       .header('content-security-policy', contentSecurityPolicy(nonce))

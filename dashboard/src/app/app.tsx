@@ -53,7 +53,7 @@ export function App() {
           {!isLocked && (
             <Indicator
               hiddenFrom="sm"
-              label={formatCount(urgent)}
+              label={shortCount(urgent)}
               size={18}
               color="red.9"
               disabled={urgent === 0}
@@ -90,7 +90,13 @@ export function App() {
                 active={isHere}
                 aria-current={isHere ? 'page' : undefined}
                 leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
-                rightSection={open > 0 ? <Badge color="red">{formatCount(open)}</Badge> : undefined}
+                rightSection={
+                  open > 0 ? (
+                    <Badge color="red" title={formatCount(open)}>
+                      {shortCount(open)}
+                    </Badge>
+                  ) : undefined
+                }
               />
             );
           })}
@@ -163,6 +169,14 @@ export function App() {
       </AppShell.Main>
     </AppShell>
   );
+}
+
+/** More than this has no room next to the name of a view, and on the button of the menu. */
+const countShownMax = 999;
+
+/** `12`, `999+`. */
+function shortCount(count: number): string {
+  return count > countShownMax ? `${countShownMax}+` : String(count);
 }
 
 /** The alert for an agent that does not answer: for how long, and what to do. */

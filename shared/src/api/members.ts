@@ -32,7 +32,9 @@ export const memberReportSchema = z
     state: memberStateSchema,
     stateSince: momentSchema
       .optional()
-      .describe('When it took that state, as far as the asked member saw: not before its own agent started.'),
+      .describe(
+        'When it took that state, as far as the asked member saw: not before its own agent started, unless it left.',
+      ),
     condition: memberConditionSchema,
     mayBeAway: z.literal(true).optional().describe('A person said that its machine is off at times.'),
     onDemand: z.literal(true).optional().describe('It fetches contents on demand, and has those of some files only.'),

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../error-code.ts';
+import { isGrave, type ProblemCode } from '../error-code.ts';
 
 const words: Record<ProblemCode, string> = {
   'path-permission': 'not permitted',
@@ -37,4 +37,9 @@ const words: Record<ProblemCode, string> = {
 /** A problem in two or three words. A newer member may send a code that is not known here. */
 export function problemWords(code: string): string {
   return (words as Readonly<Record<string, string>>)[code] ?? code.replaceAll('-', ' ');
+}
+
+/** The colour of a problem, which is that of the sentence about it: red only if data or a member is at risk. */
+export function problemTone(code: string): 'bad' | 'held' {
+  return isGrave(code) ? 'bad' : 'held';
 }

@@ -8,6 +8,8 @@ test.each<[string, Partial<Progress>]>([
   ['145 MB of 436 MB, 3.2 MB/s, 1 min left', {}],
   ['145 MB of 436 MB, stalled', { bytesPerSecond: 0, secondsLeft: null }],
   ['145 MB of 436 MB', { bytesPerSecond: null, secondsLeft: null }],
+  ['all but 7 B of 436 MB, stalled', { there: 435_999_993, bytesPerSecond: 0, secondsLeft: null }],
+  ['436 MB of 436 MB', { there: 436_000_000, bytesPerSecond: null, secondsLeft: null }],
   ['0 B of 436 MB', { there: 0, bytesPerSecond: null, secondsLeft: null }],
 ])('[SY41] %s', (text, more) => {
   expect(progressText({ ...third, ...more })).toBe(text);

@@ -17,9 +17,10 @@ export function timeLeftText(secondsLeft: number | null): string | undefined {
   return secondsLeft < 1 ? 'a moment left' : `${formatDuration(secondsLeft)} left`;
 }
 
-/** `145 MB of 436 MB`. */
+/** `145 MB of 436 MB`; `all but 7 B of 436 MB` if the two would read the same. */
 export function shareText({ there, total }: Pick<Progress, 'there' | 'total'>): string {
-  return `${formatBytes(there)} of ${formatBytes(total)}`;
+  const [part, whole] = [formatBytes(there), formatBytes(total)];
+  return there < total && part === whole ? `all but ${formatBytes(total - there)} of ${whole}` : `${part} of ${whole}`;
 }
 
 /** `3.2 MB/s, 1 min left`, or `stalled`; undefined while the rate is not known. */

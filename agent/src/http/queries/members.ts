@@ -5,7 +5,7 @@ import { stampMs } from '../../core/hlc.ts';
 import { peerCondition } from '../../core/membership.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
-import { removerOf } from '../../sync/members/remover.ts';
+import { leftAt, removerOf } from '../../sync/members/remover.ts';
 import { ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
 import { shownBy } from './shown-by.ts';
@@ -28,7 +28,7 @@ function reportSelf(engine: Engine): MemberReport {
     name: self.name,
     self: true,
     state: engine.lifecycle.state,
-    stateSince: engine.lifecycle.stateSince,
+    stateSince: engine.pause.isOn ? engine.pause.since : engine.lifecycle.stateSince,
     condition: ownCondition(engine),
     mayBeAway: self.mayBeAway,
     onDemand: self.onDemand,
@@ -61,7 +61,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
   const { said, hello } = peer;
   const heardMs = peer.passedOn?.atMs ?? peer.lastHeardMs;
   const silentMs = heardMs === undefined ? undefined : clock.monotonicMs() - heardMs;
-  const shown = shownBy(engine, peer.id, peer.applied);
+  const shown = shownBy(engine, peer.id, peer.saidApplied);
   const record = engine.peers.record(peer.id);
   const remover = removerOf(journal, peer.id);
   return {
@@ -69,7 +69,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     name: engine.peers.nameOf(peer.id),
     self: false,
     state: peer.state,
-    stateSince: peer.stateSince,
+    stateSince: leftAt(journal, peer.id) ?? peer.stateSince,
     condition: conditionOf(engine, peer),
     mayBeAway: record?.mayBeAway,
     onDemand: record?.onDemand,
@@ -80,7 +80,8 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     behind: countBehind(journal.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
-    lastError: peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError),
+    lastError:
+      peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError, engine.peers.nameOf(peer.id)),
     remote: peer.link?.remote,
     software: hello?.software,
     enabledAt: peer.enabledAt,

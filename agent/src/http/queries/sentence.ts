@@ -1,5 +1,5 @@
-/** `its content is being fetched` → `Its content is being fetched.` */
-export function asSentence(reason: string): string {
-  const [first = ''] = reason;
+/** `its content is being fetched` → `Its content is being fetched.` A member's `name` at its beginning stays as it is. */
+export function asSentence(reason: string, name?: string): string {
+  const [first = ''] = name !== undefined && reason.startsWith(`${name} `) ? '' : reason;
   return first.toUpperCase() + reason.slice(first.length) + (/[.!?…]$/.test(reason) ? '' : '.');
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { readStatus } from './status.ts';
 
 const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedAt: 0 };
@@ -18,4 +18,19 @@ test('[SY21] a member that lacks operations of another one is not synchronised, 
   ant.end('cut');
   expect(await until(isAway, 5_000)).toBe(true);
   expect(isSynchronised()).toBe(false);
+});
+
+test('[DB-A14] to a newcomer, a member that knows more than it is not behind', async () => {
+  const ant = new ScriptedPeer('a');
+  ant.known = { [ant.origin]: 2 };
+  const { engine, until } = openTestMember([ant]);
+  void engine.start();
+  const knows = (seq: number) => engine.context.journal.known()[ant.origin] === seq;
+  expect(await until(() => engine.peers.get(ant.id)?.ready === true, 10_000)).toBe(true);
+  // The second one does not come: the logs cannot be compared yet.
+  ant.sayOperations(directoriesOf(ant, 1, 1));
+  expect(await until(() => knows(1), 10_000)).toBe(true);
+  // A member's own operations of the last seconds count as held by it in any case.
+  expect(await until(() => false, 6_000)).toBe(false);
+  expect(readStatus(engine, place).members).toMatchObject([{ self: true }, { id: ant.id, behind: 0 }]);
 });

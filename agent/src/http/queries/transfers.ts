@@ -7,9 +7,12 @@ import {
   type Transfers,
   throughputSampleMs,
 } from '@lockstep/shared/api';
+import { holds } from '../../core/durability.ts';
 import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/exchange/fetch.ts';
+import type { Peer } from '../../sync/members/peer.ts';
+import type { SentFile } from '../../sync/traffic/departures.ts';
 import { delayingLimits } from './control/limits.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { asSentence } from './sentence.ts';
@@ -95,7 +98,7 @@ function leaving(engine: Engine): TrafficTotal {
 function departures(engine: Engine, nowMs: number): readonly Departure[] {
   const wallMs = engine.context.clock.wallMs();
   return engine.departures
-    .list()
+    .list((peer, file) => hasFile(engine, peer, file))
     .map(({ path, to, size, sentBytes, bytesPerSecond, startedMs }) => ({
       path,
       to,
@@ -106,6 +109,12 @@ function departures(engine: Engine, nowMs: number): readonly Departure[] {
       startedAt: wallMs - (nowMs - startedMs),
     }))
     .sort((a, b) => compareMoving(movingFile(a, a.sent), movingFile(b, b.sent)));
+}
+
+/** Whether a member said that it has the file. One on demand says so of no single file. */
+function hasFile({ context, peers }: Engine, { id, applied }: Peer, { path, content }: SentFile): boolean {
+  const [head] = context.journal.heads(path);
+  return head?.content === content && !peers.isOnDemand(id) && holds(applied, head);
 }
 
 function movingFile(

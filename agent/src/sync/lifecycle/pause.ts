@@ -5,6 +5,8 @@ import type { Context } from '../state/context.ts';
 
 /** Name of the journal setting: a pause outlives a restart. */
 const pausedSetting = 'paused';
+/** Name of the journal setting with the time of the pause, in milliseconds since the epoch. */
+const pausedAtSetting = 'paused-at';
 
 /** The loops that a pause stops. */
 export interface Pausable {
@@ -30,6 +32,12 @@ export class Pause {
     return this.#context.journal.setting(pausedSetting) === 'yes';
   }
 
+  /** When the member was paused; undefined if it is not, or if an older version paused it. */
+  get since(): number | undefined {
+    const at = this.#context.journal.setting(pausedAtSetting);
+    return this.isOn && at !== undefined ? Number(at) : undefined;
+  }
+
   /** Stops the loops if this member was paused before its restart. Call it before they start. */
   start(): void {
     if (this.isOn) this.#hold();
@@ -38,6 +46,7 @@ export class Pause {
   /** Pauses the member; does nothing if it is already paused. `by`: the name of the other member that asked for it. */
   pause(by?: string): void {
     if (this.isOn) return;
+    this.#context.journal.setSetting(pausedAtSetting, String(this.#context.clock.wallMs()));
     this.#context.journal.setSetting(pausedSetting, 'yes');
     this.#context.events.add('paused', { name: this.#context.self.name, by });
     this.#hold();

@@ -134,6 +134,14 @@ export class Peer {
     this.appliedAt.note(applied, wallMs);
   }
 
+  /**
+   * The operations that it says it holds, for people. Its log may be longer than this member's and cannot be compared with it yet: until
+   * then none of it counts as `applied`.
+   */
+  get saidApplied(): Applied {
+    return this.forked === undefined ? (this.claim?.applied ?? this.applied) : this.applied;
+  }
+
   /** Notes that a message arrived. */
   heard(nowMs: number): void {
     this.lastHeardMs = nowMs;

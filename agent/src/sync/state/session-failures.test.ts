@@ -69,6 +69,12 @@ describe('[SY20] sessions that fail repeatedly', () => {
     expect(problem?.detail).not.toContain('..');
   });
 
+  test('because the disk of the journal fails: the reason is whole on the wire', () => {
+    const sentence = `The journal /srv/${'shared/'.repeat(12)}journal.db cannot be written because of its disk (disk I/O error).`;
+    const error = new LockstepError('journal-disk', sentence, { cause: new Error('disk I/O error') });
+    expect(unjournaledReason('bee', error)).toBe('bee cannot write its journal: disk I/O error');
+  });
+
   test.each([differingReason, sealedReason])(
     'because of a fork that is not repaired: what to do is not the network',
     (reason) => {

@@ -32,11 +32,14 @@ const unwritableReason = ' cannot write its journal: ';
 
 /** The reason for the end of a session whose operations `name` could not journal. It begins with the name: on the wire it may be cut short. */
 export function unjournaledReason(name: string, error: unknown): string {
-  return isJournalFull(error) ? `${name}${noRoomReason}` : `${name}${unwritableReason}${sentenceWithoutStop(error)}`;
+  return isJournalFull(error) ? `${name}${noRoomReason}` : `${name}${unwritableReason}${causeOf(error)}`;
 }
 
-function sentenceWithoutStop(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');
+/** What the disk answered rather than the sentence for people about it, which is too long for the wire and names paths. */
+function causeOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  const said = cause instanceof Error ? cause : error;
+  return (said instanceof Error ? said.message : String(said)).replace(/\.$/, '');
 }
 
 /** How a session ended. */

@@ -13,6 +13,7 @@ export interface SentFile {
 /** A file on its way to another member, for people. */
 export interface Departure {
   readonly path: string;
+  readonly content: ContentId;
   readonly to: MemberId;
   readonly size: number;
   /** Bytes handed to the session. */
@@ -56,18 +57,19 @@ export class Departures {
     if (files.size > filesMax && first !== undefined) files.delete(first);
   }
 
-  /** The files on their way to other members. */
-  list(): readonly Departure[] {
+  /** The files on their way to other members, without those of which a member `has` the content: the rest came from others. */
+  list(has: (peer: Peer, file: SentFile) => boolean): readonly Departure[] {
     const nowMs = this.#context.clock.monotonicMs();
     return [...this.#leaving].flatMap(([peer, files]) =>
-      [...files.values()].map(({ file: { path, size }, meter, startedMs }) => ({
-        path,
-        to: peer.id,
-        size,
-        sentBytes: Math.min(size, meter.total),
-        bytesPerSecond: meter.total < size ? meter.pace(nowMs, startedMs) : meter.perSecond(nowMs),
-        startedMs,
-      })),
+      [...files.values()]
+        .filter(({ file }) => !has(peer, file))
+        .map(({ file, meter, startedMs }) => ({
+          ...file,
+          to: peer.id,
+          sentBytes: Math.min(file.size, meter.total),
+          bytesPerSecond: meter.total < file.size ? meter.pace(nowMs, startedMs) : meter.perSecond(nowMs),
+          startedMs,
+        })),
     );
   }
 

@@ -39,9 +39,13 @@ export function MemberState({
   );
 }
 
-/** When a member entered its state. An active member reports this itself: the serving member may have started later. */
-export function stateSince({ state, stateSince, enabledAt }: MemberReport): number | undefined {
-  return state === 'active' ? (enabledAt ?? stateSince) : stateSince;
+/**
+ * When a member entered the condition that is shown; undefined if that is not known. An active member reports this itself: the serving
+ * member may have started later. One that is cut off is active all the time.
+ */
+export function stateSince({ condition, stateSince, enabledAt }: MemberReport): number | undefined {
+  if (condition === 'cut-off') return undefined;
+  return condition === 'active' ? (enabledAt ?? stateSince) : stateSince;
 }
 
 function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {

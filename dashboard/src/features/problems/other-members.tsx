@@ -1,4 +1,4 @@
-import { formatItems, type MemberProblem, problemWords } from '@lockstep/shared/present';
+import { formatItems, type MemberProblem, problemTone, problemWords } from '@lockstep/shared/present';
 import { Code, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { memberLink } from '../../parts/links.ts';
@@ -17,7 +17,9 @@ export function OtherMembers({ problems }: { readonly problems: readonly MemberP
       <ul className={classes.list}>
         {problems.map(({ member, why }) => (
           <li key={member.id} className={classes.item}>
-            <span className={classes.kind}>{kinds[why]}</span>
+            <span className={classes.kind} data-tone={toneOf({ member, why })}>
+              {kinds[why]}
+            </span>
             <div className={classes.text}>
               <Text component="div">
                 <Link href={memberLink(member.id)} className={classes.link}>
@@ -34,6 +36,12 @@ export function OtherMembers({ problems }: { readonly problems: readonly MemberP
       </ul>
     </Paper>
   );
+}
+
+/** The colour of the sentence above every view for the same: red only where data or a member is at risk. */
+function toneOf({ member: { trouble = 'unknown' }, why }: MemberProblem): 'bad' | 'held' {
+  if (why === 'problems') return problemTone(trouble);
+  return why === 'down' ? 'bad' : 'held';
 }
 
 function WhatToDo({ problem: { member, why } }: { readonly problem: MemberProblem }) {

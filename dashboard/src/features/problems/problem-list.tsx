@@ -1,5 +1,5 @@
 import type { RetryResult, Status } from '@lockstep/shared/api';
-import { formatItems, ignoreRuleOf, problemWords } from '@lockstep/shared/present';
+import { formatItems, ignoreRuleOf, problemTone, problemWords } from '@lockstep/shared/present';
 import { Button, Group, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { askApi } from '../../live/use-api.ts';
@@ -56,7 +56,9 @@ function ProblemItem({ problem, members }: { readonly problem: Problem } & Pick<
   const rule = ignoreRuleOf(problem);
   return (
     <li className={classes.item}>
-      <span className={classes.kind}>{problemWords(code)}</span>
+      <span className={classes.kind} data-tone={problemTone(code)}>
+        {problemWords(code)}
+      </span>
       <div className={classes.text}>
         <Text>{detail}</Text>
         {path !== undefined && (

@@ -4,6 +4,7 @@ import { useStatus } from '../../live/status-context.ts';
 import { LatencyCut } from '../../parts/latency-cut.tsx';
 import { Empty } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
+import { nothingListed } from './nothing-listed.ts';
 import { OtherMembers } from './other-members.tsx';
 import { ProblemList } from './problem-list.tsx';
 
@@ -11,12 +12,12 @@ import { ProblemList } from './problem-list.tsx';
 export function Problems() {
   const status = useStatus();
   const others = memberProblems(status);
+  const nothing = nothingListed(status);
   return (
     <View title="Problems" aside="Everything that needs attention, with what to do about it, until it is resolved">
       {problemItemCount(status) === 0 && (
-        <Empty title={status.conflictCopies > 0 ? 'No problem' : 'Nothing needs your attention'}>
-          {status.member.name} has no problem, no other member is down, paused or reports one, and no two are cut off
-          from each other.{' '}
+        <Empty title={nothing.title}>
+          {nothing.text}{' '}
           {status.conflictCopies > 0 && (
             <>
               <Link href="/conflicts">

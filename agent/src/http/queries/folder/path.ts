@@ -8,6 +8,7 @@ import type { Engine } from '../../../sync/engine.ts';
 import type { Peer } from '../../../sync/members/peer.ts';
 import { conditionOf, ownCondition } from '../members.ts';
 import { reportLogged, reportOperation } from '../operations.ts';
+import { asSentence } from '../sentence.ts';
 import { shownBy } from '../shown-by.ts';
 import { conflictCopies } from './tree.ts';
 
@@ -45,8 +46,8 @@ export function readPath(
   const waitsFor: PathReport['waitsFor'][number][] = [];
   const problem = problems.ofPath(path);
   if (pending) {
-    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'It waits for its turn.';
-    waitsFor.push({ member: self.id, reason: why });
+    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
+    waitsFor.push({ member: self.id, reason: asSentence(why) });
   }
   if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });
   const isFile = visible?.content !== undefined;
@@ -54,7 +55,7 @@ export function readPath(
   const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
   const holderOf = (peer: Peer) => {
     const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
-    const isShown = shows(shownBy(engine, peer.id, peer.applied));
+    const isShown = shows(shownBy(engine, peer.id, peer.saidApplied));
     const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
     const has = onDemand ? keepers.includes(peer.id) : isShown;
     const unknown: true | undefined = onDemand && !has && (!peer.ready || silent.has(peer.id)) ? true : undefined;

@@ -47,9 +47,9 @@ export class EntryReporter {
     const { journal, self } = engine.context;
     this.#engine = engine;
     const others = engine.peers.all().filter(({ state }) => state !== 'left');
-    this.#holders = [{ id: self.id, applied: journal.applied() }, ...others].map(({ id, applied }) => ({
+    this.#holders = [{ id: self.id, saidApplied: journal.applied() }, ...others].map(({ id, saidApplied }) => ({
       id,
-      applied: shownBy(engine, id, applied),
+      applied: shownBy(engine, id, saidApplied),
       isOnDemand: id === self.id ? self.onDemand === true : engine.peers.isOnDemand(id),
     }));
     this.#contested = journal.counts().contested > 0;
