@@ -35,6 +35,11 @@ export function valueAt(inode: Inode | undefined): ValueKey | undefined {
   return inode?.content !== undefined && inode.content.size > 0 ? inode.content.id : undefined;
 }
 
+/** The target of the link that has this value. Undefined for a file's content. */
+export function linkTarget(key: ValueKey): string | undefined {
+  return key.startsWith('link:') ? key.slice('link:'.length) : undefined;
+}
+
 /**
  * Everything that users wrote, and what users did to it since: the expected side of the rules Keep and Atomic, independent of the engine. A
  * value is owed until a user overwrites or deletes it on a disk that shows it.

@@ -4,7 +4,7 @@ import { holdsAll } from '../../core/durability.ts';
 import { isSameTime } from '../../core/entry.ts';
 import type { Inode } from '../disk/inode.ts';
 import type { Ledger } from '../users/ledger.ts';
-import { type Value, type ValueKey, valueAt } from '../users/ledger.ts';
+import { linkTarget, type Value, type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
 import { valuesOn } from './values.ts';
 import type { World } from './world.ts';
@@ -159,8 +159,14 @@ export function checkKept(world: World): Problem {
   const onDisks = new Map(world.remaining.map((machine) => [machine, valuesOn(machine)]));
   const isElsewhere = (key: ValueKey, machine: Machine): boolean =>
     [...onDisks].some(([other, values]) => other !== machine && values.has(key));
+  // The journal is the history of a link: it has no bytes.
+  const isRecorded = ({ key, path }: Value): boolean => {
+    const target = linkTarget(key);
+    if (target === undefined) return kept.has(key as ContentId);
+    return world.remaining.some(({ journal }) => journal.everHad(path, { target }));
+  };
   const isInHistory = (value: Value): boolean =>
-    kept.has(value.key as ContentId) && (world.ledger.mayBeInHistory(value.key) || world.wasReplacedUnseen(value));
+    isRecorded(value) && (world.ledger.mayBeInHistory(value.key) || world.wasReplacedUnseen(value));
   for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
