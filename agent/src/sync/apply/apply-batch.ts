@@ -74,15 +74,19 @@ export class ApplyBatch {
   async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;
     const nowMs = clock.monotonicMs();
+    const digest = journal.digest();
     const open = await this.#withoutUnexamined(rows.filter((row) => this.#isReady(row, nowMs)));
-    const ready = await this.#withoutRacy(open);
-    if (ready.length === 0) return nothingReady;
+    const examined = await this.#withoutRacy(open);
+    if (examined.length === 0) return nothingReady;
     const view = await JournalPlanView.open(
       this.#context,
-      ready,
+      examined,
       (content) => this.#transfers.isStaged(content),
       (operation) => this.#executor.movesWhole(operation),
     );
+    // Operations of others are journaled without the folder lock. The plan asks the journal about other paths: both must be of one moment.
+    const ready = journal.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
+    if (ready.length === 0) return nothingReady;
     const plan = planBatch(ready, view);
     if (plan.records.length > 0) journal.recordDisk(plan.records);
     for (const head of plan.hidden) this.#blocked.block(head.path, head, 'its content is below a mount that hides it');
@@ -109,6 +113,12 @@ export class ApplyBatch {
       return false;
     }
     return this.#gate.isOpen(head);
+  }
+
+  /** False once the path has another visible head: the arrival of its operation requests another pass. */
+  #isCurrent({ path, heads: [before] }: PendingPath): boolean {
+    const [head] = this.#context.journal.heads(path);
+    return before !== undefined && head !== undefined && dotKey(head) === dotKey(before);
   }
 
   /** The rows without those at whose path a step failed, while the disk did not show what it did all the same. */
