@@ -11,7 +11,7 @@ import { fioPasses } from './fio.ts';
 import { firstOpens } from './first-opens.ts';
 import { fullLine } from './full-line.ts';
 import { idle } from './idle.ts';
-import { latency } from './latency.ts';
+import { besideLarge, latency } from './latency.ts';
 import { mountShare } from './mount-share.ts';
 import { newcomer } from './newcomer.ts';
 import { openClose } from './open-close.ts';
@@ -61,6 +61,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   tree: onThree(realTree, besideOthers),
   large: onThree(largeFile, besideOthers),
   edits: onThree(largeEdits, besideOthers),
+  'beside-large': onThree(besideLarge),
   newcomer: onThree(async (place, cluster) => [
     await newcomer(cluster, place.members, place.scratch, place.repetitions),
   ]),

@@ -3,13 +3,17 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ProgramName, percentile, type Result } from '../result.ts';
-import { timed } from '../tree.ts';
+import { flush, makeLargeFile, timed, useMemory } from '../tree.ts';
+import { until } from '../until.ts';
 import type { Place } from './bulk.ts';
 
 const files = 100;
 /** Of programs that take seconds. */
 const filesOfOthers = 20;
 const spacingMs = 200;
+/** While a file of 1 GiB is moved. */
+const spacingBesideMs = 50;
+const memoryMiB = 3_200;
 
 /** The milliseconds from the start of the write of a 1 KiB file until the file is visible in both targets. */
 async function visibleMs(name: string, bytes: Buffer, source: string, targets: readonly string[]): Promise<number> {
@@ -50,5 +54,40 @@ export async function latency({ members: [ant, bee, cat], others, scratch }: Pla
     target: { atMost: share === 0.5 ? 7 : 20 },
     goal: { atMost: share === 0.5 ? 5 : 15 },
     note: `${files} files, ${spacingMs} ms apart; ${filesOfOthers} for lsyncd, Syncthing and GlusterFS`,
+  }));
+}
+
+/** How long new files of 1 KiB take from `ant` to both peers, from the start of a copy of 1 GiB into its folder until both peers have that. */
+export async function besideLarge({
+  members: [ant, bee, cat],
+  scratch,
+  repetitions,
+}: Pick<Place, 'members' | 'scratch' | 'repetitions'>): Promise<Result[]> {
+  const bytes = Buffer.alloc(1_024, 'x');
+  const peers = [bee.folder, cat.folder];
+  const film = join(scratch, 'film');
+  await makeLargeFile(film, 1_024);
+  const times: number[] = [];
+  for (let round = 0; round < repetitions; round++) {
+    await useMemory(scratch, memoryMiB);
+    await flush();
+    const name = `film ${round}`;
+    const copied = timed('cp', film, join(ant.folder, name));
+    const isMoving = () => !peers.every((peer) => existsSync(join(peer, name)));
+    for (let index = 0; isMoving(); index++) {
+      bytes.write(`${round} ${index}`);
+      times.push(await visibleMs(`beside-${round}-${index}`, bytes, ant.folder, peers));
+      await pause(spacingBesideMs);
+    }
+    await copied;
+    await until([ant, bee, cat], ({ pending, synchronised }) => pending === 0 && synchronised);
+  }
+  return [0.5, 0.99].map((share) => ({
+    name: `1 KiB file while 1 GiB is moved, p${share * 100}`,
+    unit: 'ms',
+    lockstep: [percentile(times, share)],
+    target: { atMost: 100 },
+    goal: { atMost: 50 },
+    note: `${times.length} files, each ${spacingBesideMs} ms after the one before was visible on both peers`,
   }));
 }
