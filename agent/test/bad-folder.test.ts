@@ -24,6 +24,16 @@ test('[CL5] a folder that does not exist, or is none: the message says which one
   expect(await lockstep(['init', file])).toEqual(
     refusedWith(`${file} is not a directory. Name the folder to keep the same.`),
   );
+  for (const args of [
+    ['status', file],
+    ['why', 'notes', file],
+  ]) {
+    expect(await lockstep(args)).toEqual(refusedWith(`${file} is not a directory. Name a member's folder`));
+  }
+  // Node's recursive mkdir would never return there.
+  expect(await lockstep(['init', '/proc/none/below'])).toEqual(
+    refusedWith('/proc/none/below does not exist and cannot be made (ENOENT).'),
+  );
   expect(readdirSync(cluster().root).sort()).toEqual(['ant', 'file']);
 });
 
@@ -43,6 +53,12 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
         `${theirs}/.lockstep/config.toml cannot be read (EACCES). Give this user the right to read it, or run as its owner.`,
       ),
     );
+    // An agent may run there.
+    for (const command of ['status', 'wait', 'pause']) {
+      expect(await lockstep([command, theirs], options)).toEqual(
+        refusedWith(`${theirs}/.lockstep cannot be opened (EACCES). Run the command as the user of the agent.`),
+      );
+    }
     // It may be the folder of a member: a message that denies this and advises init would mislead.
     await chmod(theirs, 0o700);
     for (const folder of [theirs, join(theirs, 'below')]) {
