@@ -72,7 +72,11 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
     if (failed !== undefined) throw failed;
     const { code } = cause as NodeJS.ErrnoException;
     const hint =
-      code === 'EISDIR' ? `Remove the directory ${path} or ${path}.new.` : 'Free some space or make it writable.';
+      code === 'EISDIR'
+        ? `Remove the directory ${path} or ${path}.new.`
+        : code === 'EROFS'
+          ? 'The disk is mounted read-only: mount it for writing.'
+          : 'Free some space or make it writable.';
     throw new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
   }
 }

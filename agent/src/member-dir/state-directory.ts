@@ -207,7 +207,8 @@ export async function findMemberFolder(start: string): Promise<string> {
     });
     throw new LockstepError(
       'not-a-member',
-      `Neither ${directory} nor a folder above it is a member's folder. Make it one with \`lockstep init\`.`,
+      `Neither ${directory} nor a folder above it is a member's folder. If it is on a disk that is not mounted, mount that; ` +
+        'otherwise make it one with `lockstep init`.',
     );
   }
   return found;
