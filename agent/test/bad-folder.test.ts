@@ -19,10 +19,24 @@ const refusedWith = (sentence: string) => ({ code: 1, out: '', err: expect.strin
 test('[CL5] a folder that does not exist, or is none: the message says which one it is', async () => {
   const none = join(cluster().root, 'none');
   expect(await lockstep(['up', none])).toEqual(refusedWith(`${none} does not exist. Name a member's folder.`));
+  // The mount point of a disk that is not mounted looks like this: to make it a member's would begin another cluster below the disk.
+  expect(await lockstep(['up', cluster().root])).toEqual(
+    refusedWith('If it is on a disk that is not mounted, mount that; otherwise make it one with `lockstep init`.'),
+  );
   const file = join(cluster().root, 'file');
   await writeFile(file, 'text');
   expect(await lockstep(['init', file])).toEqual(
     refusedWith(`${file} is not a directory. Name the folder to keep the same.`),
+  );
+  for (const args of [
+    ['status', file],
+    ['why', 'notes', file],
+  ]) {
+    expect(await lockstep(args)).toEqual(refusedWith(`${file} is not a directory. Name a member's folder`));
+  }
+  // Node's recursive mkdir would never return there.
+  expect(await lockstep(['init', '/proc/none/below'])).toEqual(
+    refusedWith('/proc/none/below does not exist and cannot be made (ENOENT).'),
   );
   expect(readdirSync(cluster().root).sort()).toEqual(['ant', 'file']);
 });
@@ -43,6 +57,12 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
         `${theirs}/.lockstep/config.toml cannot be read (EACCES). Give this user the right to read it, or run as its owner.`,
       ),
     );
+    // An agent may run there.
+    for (const command of ['status', 'wait', 'pause']) {
+      expect(await lockstep([command, theirs], options)).toEqual(
+        refusedWith(`${theirs}/.lockstep cannot be opened (EACCES). Run the command as the user of the agent.`),
+      );
+    }
     // It may be the folder of a member: a message that denies this and advises init would mislead.
     await chmod(theirs, 0o700);
     for (const folder of [theirs, join(theirs, 'below')]) {
@@ -84,6 +104,17 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     expect(await lockstep(['up', member])).toEqual(
       refusedWith(`${member}/.lockstep/lock.db cannot be locked (SQLITE_CANTOPEN). Make it and its directory writable`),
     );
+    // A member that ran there before has a lock.
+    await run('mount', ['-o', 'remount,rw', disk]);
+    expect((await lockstep(['log', member])).code).toBe(0);
+    await run('mount', ['-o', 'remount,ro', disk]);
+    for (const command of ['up', 'log']) {
+      expect(await lockstep([command, member])).toEqual(
+        refusedWith(
+          `${member}/.lockstep/running.json cannot be written (EROFS). The disk is mounted read-only: mount it`,
+        ),
+      );
+    }
   });
 });
 

@@ -119,6 +119,53 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     }
   });
 
+  test('[WT20] a disk and its copy, one of them unmounted: nothing is deleted, and neither takes the place of the other', async () => {
+    const { cluster, ant, bee } = await pair();
+    const [image, copy] = [ant.state('left.img'), ant.state('right.img')];
+    await run('truncate', ['-s', '16M', image]);
+    await run('mkfs.ext4', ['-q', image]);
+    for (const name of ['left', 'right']) await mkdir(ant.path(name));
+    await mount(ant.path('left'), '-o', 'loop', image);
+    await writeFile(ant.path('left/one'), 'one');
+    await unmount(ant.path('left'));
+    await run('cp', [image, copy]);
+    await mount(ant.path('left'), '-o', 'loop', image);
+    await mount(ant.path('right'), '-o', 'loop', copy);
+    await vi.waitFor(() => expect([filesIn(bee, 'left'), filesIn(bee, 'right')].flat()).toHaveLength(4), patience);
+    await cluster.settled();
+    const accepted = async () => JSON.stringify(await readFile(ant.state('mounts.json'), 'utf8'));
+    await vi.waitFor(async () => expect(await accepted()).toMatch(/left.*right|right.*left/), patience);
+    await unmount(ant.path('left'));
+    await isChanged(ant);
+    await ant.rescan();
+    expect(filesIn(bee, 'left')).toContain('one');
+    await mount(ant.path('left'), '-o', 'loop', image);
+    await isAsBefore(ant);
+    await writeFile(ant.path('left/one'), 'after');
+    await vi.waitFor(async () => expect(await readFile(bee.path('left/one'), 'utf8')).toBe('after'), patience);
+    expect(await readFile(bee.path('right/one'), 'utf8')).toBe('one');
+  });
+
+  test('[WT21] a disk that is mounted at another name is missing at its own, until a person accepts that', async () => {
+    const { cluster, ant, bee } = await pair();
+    const image = ant.state('disk.img');
+    await run('truncate', ['-s', '16M', image]);
+    await run('mkfs.ext4', ['-q', image]);
+    for (const name of ['usual', 'other']) await mkdir(ant.path(name));
+    await mount(ant.path('usual'), '-o', 'loop', image);
+    await writeFile(ant.path('usual/one'), 'one');
+    await cluster.settled();
+    await unmount(ant.path('usual'));
+    await mount(ant.path('other'), '-o', 'loop', image);
+    await vi.waitFor(() => expect(filesIn(bee, 'other')).toContain('one'), patience);
+    await isChanged(ant);
+    await ant.rescan();
+    expect(filesIn(bee, 'usual')).toContain('one');
+    expect(await lockstep(['accept-mount', ant.path('usual')])).toMatchObject({ code: 0 });
+    await vi.waitFor(() => expect(filesIn(bee, 'usual')).not.toContain('one'), patience);
+    expect(filesIn(bee, 'other')).toContain('one');
+  });
+
   test.each([
     ['tmpfs', undefined],
     ['ext4 with birth times', '256'],

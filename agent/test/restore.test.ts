@@ -128,5 +128,6 @@ test('[MB3] a leaked key is replaced on all members while they are stopped, and 
   await writeFile(ant.path('under the new key'), 'new');
   await bee.start();
   await cluster.connected();
+  for (const member of [ant, bee]) expect(await member.problems()).not.toContain('member-refused');
   expect((await cluster.settled()).has('under the new key')).toBe(true);
 });

@@ -263,7 +263,7 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
     }),
   ],
   ['a sync', () => ({ job: 'sync', input: { paths: synced, left: synced } })],
-  ['the identity of a mount', () => ({ job: 'identifyMount', input: 'a/d/sub' })],
+  ['the identity of a mount', () => ({ job: 'acceptMount', input: 'a/d/sub' })],
 ];
 
 describe.runIf(process.platform === 'linux')('an open directory', () => {

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
 import { diskError } from '../os/disk-error.ts';
@@ -73,7 +72,11 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
     if (failed !== undefined) throw failed;
     const { code } = cause as NodeJS.ErrnoException;
     const hint =
-      code === 'EISDIR' ? `Remove the directory ${path} or ${path}.new.` : 'Free some space or make it writable.';
+      code === 'EISDIR'
+        ? `Remove the directory ${path} or ${path}.new.`
+        : code === 'EROFS'
+          ? 'The disk is mounted read-only: mount it for writing.'
+          : 'Free some space or make it writable.';
     throw new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
   }
 }
@@ -82,13 +85,26 @@ function lockPath(directory: string): string {
   return join(directory, stateDirectoryName, 'lock.db');
 }
 
+/** True if the file of the lock exists. Rejects with 'folder-not-writable' if this user may not know. */
+async function lockExists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code !== 'EACCES') return false;
+    const hint = 'Run the command as the user of the agent.';
+    throw new LockstepError('folder-not-writable', `${dirname(path)} cannot be opened (${code}). ${hint}`, { cause });
+  }
+}
+
 /**
  * The agent that runs on `directory` now, or undefined. The record of a killed agent does not count. Rejects with 'already-running' if a
- * process holds the lock and its record is lost.
+ * process holds the lock and its record is lost, and with 'folder-not-writable' if another user's agent may run.
  */
 export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
   const path = lockPath(directory);
-  if (!existsSync(path)) return undefined;
+  if (!(await lockExists(path))) return undefined;
   const running = await readRunning(directory);
   // A process without a record may be about to write it, or be a command like this one.
   const lock = tryExclusiveLock(path, running === undefined ? probeTimeMs : 0);

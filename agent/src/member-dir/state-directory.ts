@@ -86,7 +86,8 @@ async function makeFolder(path: string): Promise<readonly string[]> {
   if (missing.length === 0) return [];
   try {
     await refuseNested(join(await realpath(parent), relative(parent, path)));
-    await mkdir(path, { recursive: true });
+    // Node's recursive mkdir never ends where the system answers ENOENT although the parent exists, as in /proc.
+    for (const directory of missing.toReversed()) await mkdir(directory).catch(unlessExists);
   } catch (cause) {
     if (cause instanceof LockstepError) throw cause;
     await removeMade(missing);
@@ -97,6 +98,11 @@ async function makeFolder(path: string): Promise<readonly string[]> {
     });
   }
   return missing;
+}
+
+/** Another process may have made the directory meanwhile. */
+function unlessExists(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }
 
 /** Removes directories that `makeFolder` made. One that is not empty has been used meanwhile, and stays. */
@@ -183,7 +189,12 @@ export async function findMemberFolder(start: string): Promise<string> {
   let directory: string;
   try {
     directory = await realpath(resolve(start));
+    if (!(await stat(directory)).isDirectory()) {
+      const hint = "Name a member's folder, or a directory inside it.";
+      throw new LockstepError('folder-not-found', `${directory} is not a directory. ${hint}`);
+    }
   } catch (cause) {
+    if (cause instanceof LockstepError) throw cause;
     const { code } = cause as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw notOpened(resolve(start), cause);
     throw new LockstepError('folder-not-found', `${resolve(start)} does not exist. Name a member's folder.`, { cause });
@@ -196,7 +207,8 @@ export async function findMemberFolder(start: string): Promise<string> {
     });
     throw new LockstepError(
       'not-a-member',
-      `Neither ${directory} nor a folder above it is a member's folder. Make it one with \`lockstep init\`.`,
+      `Neither ${directory} nor a folder above it is a member's folder. If it is on a disk that is not mounted, mount that; ` +
+        'otherwise make it one with `lockstep init`.',
     );
   }
   return found;

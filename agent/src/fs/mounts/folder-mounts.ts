@@ -2,7 +2,6 @@ import type { ChangedMount } from '../../sync/ports/folder.ts';
 import type { Places } from '../places.ts';
 import type { JobRunner } from '../worker/worker-job.ts';
 import { writeAccepted } from './mount-file.ts';
-import type { MountIdentity } from './mount-identity.ts';
 
 /** The mounts inside the folder: those that were accepted, and those that jobs must not go through. Each job gets both. */
 export class FolderMounts {
@@ -32,12 +31,8 @@ export class FolderMounts {
 
   /** See `Folder.acceptMount`. */
   async accept(path: string): Promise<void> {
-    const mount = await this.#workers.run('identifyMount', path);
-    const { accepted, foreign } = this.#workers.mounts;
-    // A mount whose directory was renamed is now known by its new path.
-    const isSame = ({ ino, birthMs }: MountIdentity): boolean => ino === mount?.ino && birthMs === mount.birthMs;
-    const others = accepted.filter((known) => known.path !== path && !isSame(known));
-    const now = mount === undefined ? others : [...others, mount];
+    const { foreign } = this.#workers.mounts;
+    const now = await this.#workers.run('acceptMount', path);
     writeAccepted(this.#places.system, this.#places.state, now);
     this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
   }

@@ -99,8 +99,23 @@ export function byFileSystem(places: Places, absolutes: Iterable<string>): Reado
   return groups;
 }
 
-/** The identity of the mount at a path. Undefined if there is none. Runs in a worker. */
-export function identifyMount(places: Places, path: string): MountIdentity | undefined {
+/**
+ * The accepted mounts once what is at `path` is one of them. A mount whose directory was renamed is now known by its new path. The same disk
+ * at two paths, or a copy of it, is two mounts, and one that left its directory empty is missing there. Runs in a worker.
+ */
+export function acceptMount(places: Places, path: string): readonly MountIdentity[] {
+  const { system, root, mounts } = places;
+  const mount = identifyMount(places, path);
+  const isRenamed = (known: MountIdentity): boolean =>
+    known.ino === mount?.ino &&
+    known.birthMs === mount.birthMs &&
+    lstatIfThere(system, absolutePath(root, known.path)) === undefined;
+  const others = mounts.accepted.filter((known) => known.path !== path && !isRenamed(known));
+  return mount === undefined ? others : [...others, mount];
+}
+
+/** The identity of the mount at a path. Undefined if there is none. */
+function identifyMount(places: Places, path: string): MountIdentity | undefined {
   return descending(places, (descent) => {
     const found = descent.find(path);
     if (found === undefined) return undefined;

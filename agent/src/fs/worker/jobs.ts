@@ -8,7 +8,7 @@ import { syncChanges } from '../apply/sync-changes.ts';
 import { withFolderOpen } from '../descent.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { checkMounts } from '../mounts/check-mounts.ts';
-import { identifyMount } from '../mounts/mounts.ts';
+import { acceptMount } from '../mounts/mounts.ts';
 import type { Places } from '../places.ts';
 import { listDirectories } from '../read/list-directory.ts';
 import { observe } from '../read/observe.ts';
@@ -57,7 +57,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   inHistory,
   listHistory,
   checkMounts,
-  identifyMount,
+  acceptMount,
   forgetHistory: (places, contents) => {
     forgetHistory(places, contents);
     return undefined;

@@ -62,7 +62,7 @@ export interface Jobs {
   inHistory: { input: readonly ContentId[]; output: readonly ContentId[] };
   listHistory: { input: { readonly from: number; readonly to: number }; output: readonly KeptVersion[] };
   checkMounts: { input: readonly string[]; output: readonly ChangedMount[] };
-  identifyMount: { input: string; output: MountIdentity | undefined };
+  acceptMount: { input: string; output: readonly MountIdentity[] };
   forgetHistory: { input: readonly ContentId[]; output: undefined };
 }
 

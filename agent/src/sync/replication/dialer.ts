@@ -39,6 +39,7 @@ export class Dialer {
     this.#network = network;
     this.#peers = peers;
     this.#fixed = fixed;
+    context.facts.sessionOpened.on((member) => this.#opened(member));
     context.facts.sessionClosed.on((member) => this.lost(member));
   }
 
@@ -97,6 +98,18 @@ export class Dialer {
       target.timer?.cancel();
       this.#later(address, target);
     }
+  }
+
+  /** A session with `member` opened, whichever side dialled: refusals at its addresses, and of its host, are over. */
+  #opened(member: MemberId): void {
+    const { problems } = this.#context;
+    const { hello, link } = this.#peers.get(member) ?? {};
+    for (const [address, target] of this.#targets) {
+      if (target.member !== member && hello?.addresses.includes(address) !== true) continue;
+      target.refused = false;
+      problems.clear('member-refused', { member: address });
+    }
+    if (link !== undefined) problems.clear('member-refused', { member: hostOf(link.remote) });
   }
 
   /** True if this member has no session and a member that it reached refused it. */
@@ -207,8 +220,11 @@ export class Dialer {
 
 /** Reports that this member refused another one. Each attempt comes from another port, so the problem names only the host. */
 export function noteRefused({ problems }: Context, remote: string, reason: string): void {
-  const member = parseHostPort(remote)?.host ?? remote;
-  problems.set('member-refused', { member }, reason, refusalLastsMs);
+  problems.set('member-refused', { member: hostOf(remote) }, reason, refusalLastsMs);
+}
+
+function hostOf(remote: string): string {
+  return parseHostPort(remote)?.host ?? remote;
 }
 
 /** Whether the error is a refusal, which a user must resolve, unlike a machine that is off. */
