@@ -122,21 +122,16 @@ describe('Ledger', () => {
     expect(ledger.releasedBy('ant')).not.toContain(id);
   });
 
-  test('a value whose copy was lost is owed, and may be in the history alone', () => {
-    const { ledger, ant } = users();
-    for (const name of ['v1', 'v2']) ant.write(name, name, content(name));
-    ledger.copyLost(content('v1').id);
-    expect(owedNames(ledger)).toEqual(['v1', 'v2']);
-    expect(['v1', 'v2'].map((name) => ledger.mayBeInHistory(content(name).id))).toEqual([true, false]);
-  });
-
-  test('a value whose return was undone is owed, and may be in the history alone', () => {
-    const { ledger, ant } = users();
-    for (const name of ['v1', 'v2']) ant.write(name, name, content(name));
-    ledger.deletedAgain(content('v1').id);
-    expect(owedNames(ledger)).toEqual(['v1', 'v2']);
-    expect(['v1', 'v2'].map((name) => ledger.mayBeInHistory(content(name).id))).toEqual([true, false]);
-  });
+  test.each(['copyLost', 'deletedAgain'] as const)(
+    'a value that is %s is owed, and may be in the history alone',
+    (how) => {
+      const { ledger, ant } = users();
+      for (const name of ['v1', 'v2']) ant.write(name, name, content(name));
+      ledger[how](content('v1').id);
+      expect(owedNames(ledger)).toEqual(['v1', 'v2']);
+      expect(['v1', 'v2'].map((name) => ledger.mayBeInHistory(content(name).id))).toEqual([true, false]);
+    },
+  );
 
   test('has exactly the contents that a user wrote', () => {
     const { ledger, ant } = users();

@@ -4,7 +4,8 @@ import { LoneMember } from '../../sim/lone-member.ts';
 import { ChangePoll } from './change-poll.ts';
 import { LocalChanges } from './local-changes.ts';
 
-test('[WT40] a folder that one turn can poll is polled whole, each file once, and no mappings are listed for it', async () => {
+/** A member whose folder was scanned, and its poll, which has not started. */
+async function open() {
   const member = new LoneMember();
   const { context } = member;
   const changes = new LocalChanges(context, member.operationWriter, 600_000);
@@ -12,6 +13,11 @@ test('[WT40] a folder that one turn can poll is polled whole, each file once, an
   const started = changes.start();
   await member.passes(1_000);
   await started;
+  return { member, context, poll };
+}
+
+test('[WT40] a folder that one turn can poll is polled whole, each file once, and no mappings are listed for it', async () => {
+  const { member, context, poll } = await open();
   for (const name of ['a', 'b']) member.volume.disk.write(name, contentOfText(name));
   await member.passes(1_000);
   const polls = vi.spyOn(context.folder, 'poll');
@@ -27,13 +33,7 @@ test('[WT40] a folder that one turn can poll is polled whole, each file once, an
 });
 
 test('[WT40] such a folder is polled every 2 s, and every 5 s once nothing changed there for a minute', async () => {
-  const member = new LoneMember();
-  const { context } = member;
-  const changes = new LocalChanges(context, member.operationWriter, 600_000);
-  const poll = new ChangePoll(context, () => false);
-  const started = changes.start();
-  await member.passes(1_000);
-  await started;
+  const { member, context, poll } = await open();
   const polls = vi.spyOn(context.folder, 'poll');
   const pollsIn = async (ms: number): Promise<number> => {
     polls.mockClear();
