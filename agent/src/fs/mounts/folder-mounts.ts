@@ -31,9 +31,10 @@ export class FolderMounts {
 
   /** See `Folder.acceptMount`. */
   async accept(path: string): Promise<void> {
-    const { foreign } = this.#workers.mounts;
     const now = await this.#workers.run('acceptMount', path);
     writeAccepted(this.#places.system, this.#places.state, now);
+    // Read only now: a check, which does not wait for the folder lock, may have found others meanwhile.
+    const { foreign } = this.#workers.mounts;
     this.#workers.mounts = { accepted: now, foreign: foreign.filter((other) => other !== path) };
   }
 }
