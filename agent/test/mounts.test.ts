@@ -47,6 +47,21 @@ const isAsBefore = (member: Member): Promise<void> =>
 
 const filesIn = (member: Member, directory: string) => namesOf(subtree(member.tree(), directory));
 
+/** Mounts a disk at `left`, on which `fill` has made something, and a copy of it at `right`. Returns the image of the first. */
+async function mountWithCopy(member: Member, fill: () => Promise<unknown>): Promise<string> {
+  const [image, copy] = [member.state('left.img'), member.state('right.img')];
+  await run('truncate', ['-s', '16M', image]);
+  await run('mkfs.ext4', ['-q', image]);
+  for (const name of ['left', 'right']) await mkdir(member.path(name));
+  await mount(member.path('left'), '-o', 'loop', image);
+  await fill();
+  await unmount(member.path('left'));
+  await run('cp', [image, copy]);
+  await mount(member.path('left'), '-o', 'loop', image);
+  await mount(member.path('right'), '-o', 'loop', copy);
+  return image;
+}
+
 sceneTest('[WT20]', nestedMount);
 
 describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
@@ -99,16 +114,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
 
   test('[WT2] two disks, one a copy of the other, whose directories have the same inode numbers and birth times', async () => {
     const { cluster, ant, bee } = await pair();
-    const [image, copy] = [ant.state('left.img'), ant.state('right.img')];
-    await run('truncate', ['-s', '16M', image]);
-    await run('mkfs.ext4', ['-q', image]);
-    for (const name of ['left', 'right']) await mkdir(ant.path(name));
-    await mount(ant.path('left'), '-o', 'loop', image);
-    await mkdir(ant.path('left/sub'));
-    await unmount(ant.path('left'));
-    await run('cp', [image, copy]);
-    await mount(ant.path('left'), '-o', 'loop', image);
-    await mount(ant.path('right'), '-o', 'loop', copy);
+    await mountWithCopy(ant, () => mkdir(ant.path('left/sub')));
     const [one, other] = await Promise.all(['left/sub', 'right/sub'].map((name) => stat(ant.path(name))));
     expect([one?.ino, one?.birthtimeMs]).toEqual([other?.ino, other?.birthtimeMs]);
     await ant.restart();
@@ -121,16 +127,7 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
 
   test('[WT20] a disk and its copy, one of them unmounted: nothing is deleted, and neither takes the place of the other', async () => {
     const { cluster, ant, bee } = await pair();
-    const [image, copy] = [ant.state('left.img'), ant.state('right.img')];
-    await run('truncate', ['-s', '16M', image]);
-    await run('mkfs.ext4', ['-q', image]);
-    for (const name of ['left', 'right']) await mkdir(ant.path(name));
-    await mount(ant.path('left'), '-o', 'loop', image);
-    await writeFile(ant.path('left/one'), 'one');
-    await unmount(ant.path('left'));
-    await run('cp', [image, copy]);
-    await mount(ant.path('left'), '-o', 'loop', image);
-    await mount(ant.path('right'), '-o', 'loop', copy);
+    const image = await mountWithCopy(ant, () => writeFile(ant.path('left/one'), 'one'));
     await vi.waitFor(() => expect([filesIn(bee, 'left'), filesIn(bee, 'right')].flat()).toHaveLength(4), patience);
     await cluster.settled();
     const accepted = async () => JSON.stringify(await readFile(ant.state('mounts.json'), 'utf8'));
