@@ -21,6 +21,7 @@ import type { Observation, ObserveRequest, ScannedDirectory } from '../sync/port
 import type { PieceReader } from '../sync/ports/pieces.ts';
 import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { leftContents } from './apply/left-blocks.ts';
+import { blockFilePath } from './apply/staging.ts';
 import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
@@ -44,6 +45,8 @@ export interface DiskFolderOptions {
   readonly workers: JobRunner;
   /** The memory for blocks; by default its own. */
   readonly buffers?: BlockBuffers | undefined;
+  /** Of a larger content, what is made durable at once while it arrives; by default 16 MiB. */
+  readonly syncedAtOnceBytes?: number | undefined;
   /** Creates the watches, which report to `hint`. */
   readonly watches: (hint: (hints: readonly WatchHint[]) => void) => DirectoryWatches;
 }
@@ -64,7 +67,8 @@ export class DiskFolder implements Folder {
   #zeroBlockHash: Uint8Array | undefined;
 
   /** Use `openFolder`. */
-  constructor({ places, control, workers, buffers = new BlockBuffers(), watches }: DiskFolderOptions) {
+  constructor(options: DiskFolderOptions) {
+    const { places, control, workers, buffers = new BlockBuffers(), watches, syncedAtOnceBytes } = options;
     this.#places = places;
     this.#control = control;
     this.#workers = workers;
@@ -72,7 +76,13 @@ export class DiskFolder implements Folder {
     this.#newWatches = watches;
     this.leftContents = leftContents(places);
     this.pieces = new DiskPieces(workers);
-    this.#staged = new StagedContents(workers, buffers, this.leftContents);
+    this.#staged = new StagedContents({
+      workers,
+      buffers,
+      syncStaged: (content) => control.syncFile(blockFilePath(places, content)),
+      left: this.leftContents,
+      syncedAtOnceBytes,
+    });
     this.#history = new HistoryIndex(workers, control);
     this.#mounts = new FolderMounts(workers, places);
   }

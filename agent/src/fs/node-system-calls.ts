@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { access, open, stat, statfs } from 'node:fs/promises';
 import { secondsOf } from './apply/file-times.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
 import { errorCodeOf } from './path-problem.ts';
@@ -149,6 +149,14 @@ export function nodeControlCalls(): ControlCalls {
         child.on('error', () => ended(false));
         child.on('exit', (code) => ended(code === 0));
       }),
+    syncFile: async (path) => {
+      const file = await open(path, fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW);
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+    },
     wallMs: () => Date.now(),
     monotonicMs: () => performance.now(),
   };

@@ -1,8 +1,8 @@
 import type { ContentId } from '@lockstep/shared';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { BlockBuffers } from '../os/block-buffers.ts';
 import { contentOfText, virtualContent } from '../sim/disk/content.ts';
-import { StagedContents } from './staged-contents.ts';
+import { StagedContents, type StagedContentsOptions } from './staged-contents.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
 /** Workers whose jobs end when the test lets them, one at a time. */
@@ -25,6 +25,11 @@ class HeldJobs {
   }
 }
 
+function stagedBy(jobs: HeldJobs, options: Partial<StagedContentsOptions> = {}): StagedContents {
+  const syncStaged = async (): Promise<void> => undefined;
+  return new StagedContents({ workers: jobs.runner, buffers: new BlockBuffers(), syncStaged, left: [], ...options });
+}
+
 const content = virtualContent('v1', 3 * 1_048_576);
 const requestOf = (index: number) => ({
   content: content.id as ContentId,
@@ -36,7 +41,7 @@ const requestOf = (index: number) => ({
 
 test('[CT5] a staged file is not begun again while an action takes it', async () => {
   const jobs = new HeldJobs();
-  const staged = new StagedContents(jobs.runner, new BlockBuffers(), []);
+  const staged = stagedBy(jobs);
   const all = [0, 1, 2].map((index) => staged.stage(requestOf(index)));
   await jobs.end();
   expect(await Promise.all(all)).toEqual(['ok', 'ok', 'ok']);
@@ -58,7 +63,7 @@ test('[CT5] a staged file is not begun again while an action takes it', async ()
 test('[CT27] blocks that come while others are written are written in one job', async () => {
   const jobs = new HeldJobs();
   const large = virtualContent('v2', 20 * 1_048_576);
-  const staged = new StagedContents(jobs.runner, new BlockBuffers(), []);
+  const staged = stagedBy(jobs);
   const stage = (index: number) =>
     staged.stage({ ...large, content: large.id, index, bytes: large.parts[index] ?? new Uint8Array() });
   const first = stage(0);
@@ -75,7 +80,7 @@ test('[CT27] blocks that come while others are written are written in one job', 
 test('[CT27] the memory of a block is free once it is written or refused', async () => {
   const jobs = new HeldJobs();
   const buffers = new BlockBuffers();
-  const staged = new StagedContents(jobs.runner, buffers, []);
+  const staged = stagedBy(jobs, { buffers });
   const bytes = buffers.take(1_048_576);
   const written = staged.stage({ ...requestOf(0), bytes });
   expect(buffers.take(1_048_576).buffer).not.toBe(bytes.buffer);
@@ -85,4 +90,74 @@ test('[CT27] the memory of a block is free once it is written or refused', async
   expect(again.buffer).toBe(bytes.buffer);
   expect(await staged.stage({ ...requestOf(99), bytes: again })).toBe('corrupt');
   expect(buffers.take(1_048_576).buffer).toBe(bytes.buffer);
+});
+
+/** A disk whose syncs end when the test lets them. */
+class HeldDisk {
+  readonly #begun: { readonly end: () => void; readonly fail: (error: unknown) => void }[] = [];
+  readonly sync = (): Promise<void> => new Promise((end, fail) => this.#begun.push({ end, fail }));
+
+  get syncs(): number {
+    return this.#begun.length;
+  }
+
+  end(): void {
+    this.#begun.at(-1)?.end();
+  }
+
+  fail(code: string): void {
+    this.#begun.at(-1)?.fail(Object.assign(new Error(code), { code }));
+  }
+}
+
+/** Stages the blocks of a content of four, two of which are synced at once, and writes two of them. */
+async function stageHalf() {
+  const jobs = new HeldJobs();
+  const disk = new HeldDisk();
+  const file = virtualContent('v3', 4 * 1_048_576);
+  const staged = stagedBy(jobs, { syncStaged: disk.sync, syncedAtOnceBytes: 2 * 1_048_576 });
+  const stage = (index: number) =>
+    staged.stage({ ...file, content: file.id, index, bytes: file.parts[index] ?? new Uint8Array() });
+  const half = [stage(0), stage(1)];
+  await jobs.end();
+  expect(await Promise.all(half)).toEqual(['ok', 'ok']);
+  expect(disk.syncs).toBe(1);
+  return { jobs, disk, file, staged, stage };
+}
+
+test('[CT29] a large content is made durable in pieces, and is complete once the last of it is', async () => {
+  const { jobs, disk, stage } = await stageHalf();
+  const third = stage(2);
+  await jobs.end();
+  expect(await third).toBe('ok');
+  const fourth = stage(3);
+  await jobs.end();
+  expect(disk.syncs).toBe(1);
+  disk.end();
+  await vi.waitFor(() => expect(disk.syncs).toBe(2));
+  let isComplete = false;
+  void fourth.then(() => {
+    isComplete = true;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isComplete).toBe(false);
+  disk.end();
+  expect(await fourth).toBe('ok');
+});
+
+test('[CT29] if the disk refuses a piece, the whole staged file is dropped', async () => {
+  for (const [code, outcome] of [
+    ['EIO', 'rejected'],
+    ['ENOSPC', 'disk-full'],
+  ]) {
+    const { jobs, disk, file, staged, stage } = await stageHalf();
+    const rest = [stage(2), stage(3)].map((block) => block.catch(() => 'rejected'));
+    await jobs.end();
+    disk.fail(String(code));
+    await vi.waitFor(() => expect(jobs.begun.at(-1)).toBe('unstage'));
+    await jobs.end();
+    expect(await Promise.all(rest)).toEqual([outcome, outcome]);
+    expect(staged.isComplete(file.id)).toBe(false);
+    expect(await staged.present({ ...file, content: file.id })).toEqual([]);
+  }
 });

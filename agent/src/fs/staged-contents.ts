@@ -1,8 +1,9 @@
-import type { ContentId } from '@lockstep/shared';
+import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { BlockCopy } from '../sync/ports/folder.ts';
 import type { ArrivedBlock, ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
+import { errorCodeOf } from './path-problem.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
@@ -10,12 +11,22 @@ import type { JobRunner } from './worker/worker-job.ts';
 const stagedAtOnce = 8;
 const foundAtOnce = 32;
 
+/**
+ * A larger content is made durable by pieces of this size while it arrives. All of it at the end would keep the disk busy for seconds, in which
+ * every small file waits for its own fsync. docs/BENCHMARKS.md has the figures.
+ */
+const syncedAtOnceBytes = 16 * 1_024 * 1_024;
+
 /** The staged blocks of one content. */
 interface Gathered {
   readonly present: Uint8Array;
   missing: number;
   /** Its file was made. */
   isBegun: boolean;
+  /** What was written since the last sync began. */
+  unsyncedBytes: number;
+  /** The last sync, or undefined before the first one. */
+  syncing: Promise<void> | undefined;
   /** Blocks that came while earlier ones are being written. */
   readonly waiting: WaitingBlock[];
 }
@@ -33,6 +44,16 @@ export interface StageBlockRequest {
   readonly bytes: Uint8Array;
 }
 
+export interface StagedContentsOptions {
+  readonly workers: JobRunner;
+  readonly buffers: BlockBuffers;
+  /** Makes the staging file of a content durable. Rejects if it cannot. */
+  readonly syncStaged: (content: ContentId) => Promise<void>;
+  /** Contents of which an earlier agent left blocks. */
+  readonly left: readonly ContentId[];
+  readonly syncedAtOnceBytes?: number | undefined;
+}
+
 export interface StageCopiesRequest extends ContentDescription {
   readonly copies: readonly BlockCopy[];
 }
@@ -44,16 +65,20 @@ export interface StageCopiesRequest extends ContentDescription {
 export class StagedContents {
   readonly #workers: JobRunner;
   readonly #buffers: BlockBuffers;
+  readonly #syncStaged: (content: ContentId) => Promise<void>;
+  readonly #syncedAtOnceBytes: number;
   readonly #contents = new Map<ContentId, Gathered>();
   readonly #left: Set<ContentId>;
   /** Settles when all jobs of the content so far are done. */
   readonly #tails = new Map<ContentId, Promise<unknown>>();
 
-  /** `left`: contents of which an earlier agent left blocks. */
-  constructor(workers: JobRunner, buffers: BlockBuffers, left: readonly ContentId[]) {
+  constructor(options: StagedContentsOptions) {
+    const { workers, buffers, syncStaged, left } = options;
     this.#workers = workers;
     this.#buffers = buffers;
+    this.#syncStaged = syncStaged;
     this.#left = new Set(left);
+    this.#syncedAtOnceBytes = options.syncedAtOnceBytes ?? syncedAtOnceBytes;
   }
 
   /** True if all blocks of a content are staged. */
@@ -106,19 +131,48 @@ export class StagedContents {
       try {
         const outcomes = await this.#writeBlocks(some, !gathered.isBegun);
         for (const { bytes } of some) this.#buffers.giveBack(bytes);
-        for (const [position, { block, staged }] of some.entries()) {
-          const outcome = outcomes[position] ?? 'lost';
+        for (const [position, { block }] of some.entries()) {
+          const outcome = outcomes[position];
           if (outcome === 'lost') this.#forget(content, gathered);
           if (outcome === 'ok') {
             gathered.isBegun = true;
             add(gathered, [block.index]);
           }
-          staged(outcome);
+        }
+        const stagedBlocks = outcomes.filter((outcome) => outcome === 'ok').length;
+        const synced = await this.#written(content, gathered, stagedBlocks);
+        for (const [position, { staged }] of some.entries()) {
+          staged(synced === 'ok' ? (outcomes[position] ?? 'lost') : synced);
         }
       } catch (error) {
         for (const { failed } of some) failed(error);
       }
     });
+  }
+
+  /**
+   * Blocks were written. Waits while the disk is still busy with the ones before, and for the last ones of a content that is synced in pieces.
+   * If they cannot be made durable, all that was staged is dropped: the kernel reports a failed write only once.
+   */
+  async #written(content: ContentId, gathered: Gathered, blocks: number): Promise<'ok' | 'disk-full'> {
+    gathered.unsyncedBytes += blocks * blockBytes;
+    const isLast = gathered.missing === 0 && gathered.syncing !== undefined;
+    if (gathered.unsyncedBytes < this.#syncedAtOnceBytes && !isLast) return 'ok';
+    try {
+      await gathered.syncing;
+      gathered.unsyncedBytes = 0;
+      gathered.syncing = this.#syncStaged(content);
+      // Reported to the one who writes next.
+      gathered.syncing.catch(() => undefined);
+      if (gathered.missing === 0) await gathered.syncing;
+      return 'ok';
+    } catch (error) {
+      this.#forget(content, gathered);
+      await this.#workers.run('unstage', content, 'background');
+      const code = errorCodeOf(error);
+      if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
+      throw error;
+    }
   }
 
   #writeBlocks(some: readonly ArrivedBlock[], isFirst: boolean): Promise<readonly StageBlockOutcome[]> {
@@ -154,7 +208,8 @@ export class StagedContents {
       if (added.length > 0) gathered.isBegun = true;
       const all = [...zeros, ...added];
       add(gathered, all);
-      return { result, added: all };
+      const synced = await this.#written(content, gathered, added.length);
+      return synced === 'ok' ? { result, added: all } : { result: synced, added: [] };
     });
   }
 
@@ -192,7 +247,14 @@ export class StagedContents {
 function begin({ content, blocks, size }: ContentDescription): Gathered | undefined {
   if (!fitsContent(content, blocks, size)) return undefined;
   const count = blockCount(size);
-  return { present: new Uint8Array(count), missing: count, isBegun: false, waiting: [] };
+  return {
+    present: new Uint8Array(count),
+    missing: count,
+    isBegun: false,
+    unsyncedBytes: 0,
+    syncing: undefined,
+    waiting: [],
+  };
 }
 
 function add(gathered: Gathered, indices: readonly number[]): void {

@@ -116,6 +116,8 @@ export interface ControlCalls {
   readonly canSyncFileSystem: boolean;
   /** As that of `SystemCalls`. It takes as long as the disk does. */
   syncFileSystem(path: string): Promise<boolean>;
+  /** fdatasync(2) of a file, which must not be a link. It takes as long as the disk does. */
+  syncFile(path: string): Promise<void>;
   wallMs(): number;
   monotonicMs(): number;
 }

@@ -1,4 +1,6 @@
+import { blockBytes } from '@lockstep/shared';
 import { DiskFolder } from '../../fs/disk-folder.ts';
+import { syncPath } from '../../fs/durable.ts';
 import { openPlaces } from '../../fs/open-folder.ts';
 import { temporaryNames } from '../../fs/places.ts';
 import type { ControlCalls } from '../../fs/system-calls.ts';
@@ -93,6 +95,8 @@ export function openSimFolder(options: SimFolderOptions): Folder {
   return new DiskFolder({
     places,
     control: controlCalls(options, calls, waitMs),
+    // The contents of most worlds are small.
+    syncedAtOnceBytes: 2 * blockBytes,
     workers: new SimJobs({ places, calls, replacements, scheduler, life, waitMs, record: witness.record }),
     watches: (hint) => new SimWatcher({ volume, scheduler, random, life, conduct: options.watch, hint }),
   });
@@ -113,6 +117,13 @@ function controlCalls(options: SimFolderOptions, calls: SimCalls, waitMs: () => 
         volume.disk.cache.sync();
         await scheduler.pause(waitMs(), life);
         return true;
+      }),
+    syncFile: (path) =>
+      whileAlive(life, async () => {
+        await scheduler.pause(waitMs(), life);
+        life.effect();
+        calls.during(() => syncPath(calls, path));
+        await scheduler.pause(waitMs(), life);
       }),
     wallMs: () => wall.preciseMs(),
     monotonicMs: () => scheduler.nowMs,
