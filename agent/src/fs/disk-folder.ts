@@ -28,7 +28,7 @@ import { isWorthSyncingTogether } from './durable.ts';
 import { HistoryIndex } from './history-index.ts';
 import { FolderMounts } from './mounts/folder-mounts.ts';
 import { byFileSystem } from './mounts/mounts.ts';
-import { folderMissing } from './path-problem.ts';
+import { folderMissing, problemOf } from './path-problem.ts';
 import { DiskPieces } from './piece-reader.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
@@ -141,10 +141,11 @@ export class DiskFolder implements Folder {
     this.#history.add(kept);
     let next = 0;
     const all = requests.map((request): ActionResult => {
-      if (ready[next] !== request) return { result: 'source-gone' };
+      if (ready[next] !== request) return this.#notReady(request);
       return results[next++] ?? { result: 'changed' };
     });
     this.#follow(requests, all);
+    await this.#dropRefused(requests);
     return all;
   }
 
@@ -280,6 +281,19 @@ export class DiskFolder implements Folder {
 
   #isReady({ action }: ActionRequest): boolean {
     return action.do !== 'write' || action.source.from !== 'staged' || this.#staged.isComplete(action.content);
+  }
+
+  #notReady({ action }: ActionRequest): ActionResult {
+    const failure = action.do === 'write' ? this.#staged.failure(action.content) : undefined;
+    if (action.do !== 'write' || failure === undefined) return { result: 'source-gone' };
+    return { result: 'problem', ...problemOf(failure, action.path) };
+  }
+
+  /** Drops staged contents that the disk refused. They are fetched again when the action is tried again. */
+  async #dropRefused(requests: readonly ActionRequest[]): Promise<void> {
+    for (const content of stagedContents(requests)) {
+      if (this.#staged.failure(content) !== undefined) await this.#staged.drop(content);
+    }
   }
 
   /** Updates watches and staged contents after a batch. */

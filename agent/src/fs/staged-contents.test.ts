@@ -145,19 +145,34 @@ test('[CT29] a large content is made durable in pieces, and is complete once the
   expect(await fourth).toBe('ok');
 });
 
-test('[CT29] if the disk refuses a piece, the whole staged file is dropped', async () => {
-  for (const [code, outcome] of [
-    ['EIO', 'rejected'],
-    ['ENOSPC', 'disk-full'],
-  ]) {
-    const { jobs, disk, file, staged, stage } = await stageHalf();
-    const rest = [stage(2), stage(3)].map((block) => block.catch(() => 'rejected'));
-    await jobs.end();
-    disk.fail(String(code));
-    await vi.waitFor(() => expect(jobs.begun.at(-1)).toBe('unstage'));
-    await jobs.end();
-    expect(await Promise.all(rest)).toEqual([outcome, outcome]);
-    expect(staged.isComplete(file.id)).toBe(false);
-    expect(await staged.present({ ...file, content: file.id })).toEqual([]);
-  }
+test('[CT29] a content of which the disk refused a piece is not complete, and says why', async () => {
+  const { jobs, disk, file, staged, stage } = await stageHalf();
+  const rest = [stage(2), stage(3)];
+  await jobs.end();
+  disk.fail('EIO');
+  await vi.waitFor(() => expect(disk.syncs).toBe(2));
+  disk.end();
+  expect(await Promise.all(rest)).toEqual(['ok', 'ok']);
+  expect(staged.isComplete(file.id)).toBe(false);
+  expect(staged.failure(file.id)).toMatchObject({ code: 'EIO' });
+  const dropped = staged.drop(file.id);
+  await jobs.end();
+  await dropped;
+  expect(staged.failure(file.id)).toBeUndefined();
+});
+
+test('[CT29] of several contents one is synced at a time', async () => {
+  const disk = new HeldDisk();
+  const jobs = new HeldJobs();
+  const staged = stagedBy(jobs, { syncStaged: disk.sync, syncedAtOnceBytes: 1_048_576 });
+  const all = ['v4', 'v5'].map((name) => {
+    const file = virtualContent(name, 2 * 1_048_576);
+    return staged.stage({ ...file, content: file.id, index: 0, bytes: file.parts[0] ?? new Uint8Array() });
+  });
+  await jobs.end();
+  await jobs.end();
+  expect(await Promise.all(all)).toEqual(['ok', 'ok']);
+  expect(disk.syncs).toBe(1);
+  disk.end();
+  await vi.waitFor(() => expect(disk.syncs).toBe(2));
 });

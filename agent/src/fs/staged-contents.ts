@@ -25,8 +25,10 @@ interface Gathered {
   isBegun: boolean;
   /** What was written since the last sync began. */
   unsyncedBytes: number;
-  /** The last sync, or undefined before the first one. */
+  /** Settles when the last sync has ended. Undefined before the first one. */
   syncing: Promise<void> | undefined;
+  /** Why a sync failed. The kernel reports a failed write only once: none of the bytes count as durable then. */
+  failure: unknown;
   /** Blocks that came while earlier ones are being written. */
   readonly waiting: WaitingBlock[];
 }
@@ -71,6 +73,8 @@ export class StagedContents {
   readonly #left: Set<ContentId>;
   /** Settles when all jobs of the content so far are done. */
   readonly #tails = new Map<ContentId, Promise<unknown>>();
+  /** Settles when all syncs so far have ended. One at a time: on a disk that hangs they must not take all threads of Node's pool. */
+  #lastSync: Promise<void> = Promise.resolve();
 
   constructor(options: StagedContentsOptions) {
     const { workers, buffers, syncStaged, left } = options;
@@ -81,9 +85,15 @@ export class StagedContents {
     this.#syncedAtOnceBytes = options.syncedAtOnceBytes ?? syncedAtOnceBytes;
   }
 
-  /** True if all blocks of a content are staged. */
+  /** True if all blocks of a content are staged, and the disk refused none. */
   isComplete(content: ContentId): boolean {
-    return this.#contents.get(content)?.missing === 0;
+    const gathered = this.#contents.get(content);
+    return gathered?.missing === 0 && gathered.failure === undefined;
+  }
+
+  /** The error with which the disk refused staged bytes of a content, until that is dropped. Undefined if there was none. */
+  failure(content: ContentId): unknown {
+    return this.#contents.get(content)?.failure;
   }
 
   /** Runs a job that uses the files of these contents, after all earlier jobs with them and before all later ones. */
@@ -132,47 +142,40 @@ export class StagedContents {
         const outcomes = await this.#writeBlocks(some, !gathered.isBegun);
         for (const { bytes } of some) this.#buffers.giveBack(bytes);
         for (const [position, { block }] of some.entries()) {
-          const outcome = outcomes[position];
+          const outcome = outcomes[position] ?? 'lost';
           if (outcome === 'lost') this.#forget(content, gathered);
           if (outcome === 'ok') {
             gathered.isBegun = true;
             add(gathered, [block.index]);
           }
         }
-        const stagedBlocks = outcomes.filter((outcome) => outcome === 'ok').length;
-        const synced = await this.#written(content, gathered, stagedBlocks);
-        for (const [position, { staged }] of some.entries()) {
-          staged(synced === 'ok' ? (outcomes[position] ?? 'lost') : synced);
-        }
+        await this.#written(content, gathered, outcomes.filter((outcome) => outcome === 'ok').length);
+        for (const [position, { staged }] of some.entries()) staged(outcomes[position] ?? 'lost');
       } catch (error) {
         for (const { failed } of some) failed(error);
       }
     });
   }
 
-  /**
-   * Blocks were written. Waits while the disk is still busy with the ones before, and for the last ones of a content that is synced in pieces.
-   * If they cannot be made durable, all that was staged is dropped: the kernel reports a failed write only once.
-   */
-  async #written(content: ContentId, gathered: Gathered, blocks: number): Promise<'ok' | 'disk-full'> {
+  /** Blocks were written. Waits while the disk is busy with the ones before, and for the last ones of a content that is synced in pieces. */
+  async #written(content: ContentId, gathered: Gathered, blocks: number): Promise<void> {
     gathered.unsyncedBytes += blocks * blockBytes;
     const isLast = gathered.missing === 0 && gathered.syncing !== undefined;
-    if (gathered.unsyncedBytes < this.#syncedAtOnceBytes && !isLast) return 'ok';
-    try {
-      await gathered.syncing;
-      gathered.unsyncedBytes = 0;
-      gathered.syncing = this.#syncStaged(content);
-      // Reported to the one who writes next.
-      gathered.syncing.catch(() => undefined);
-      if (gathered.missing === 0) await gathered.syncing;
-      return 'ok';
-    } catch (error) {
-      this.#forget(content, gathered);
-      await this.#workers.run('unstage', content, 'background');
-      const code = errorCodeOf(error);
-      if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
-      throw error;
-    }
+    if (gathered.unsyncedBytes < this.#syncedAtOnceBytes && !isLast) return;
+    await gathered.syncing;
+    gathered.unsyncedBytes = 0;
+    gathered.syncing = this.#sync(content, gathered);
+    if (gathered.missing === 0) await gathered.syncing;
+  }
+
+  #sync(content: ContentId, gathered: Gathered): Promise<void> {
+    const failed = (error: unknown): void => {
+      // Another program removed the file.
+      if (errorCodeOf(error) === 'ENOENT') this.#forget(content, gathered);
+      else gathered.failure ??= error;
+    };
+    this.#lastSync = this.#lastSync.then(() => this.#syncStaged(content)).catch(failed);
+    return this.#lastSync;
   }
 
   #writeBlocks(some: readonly ArrivedBlock[], isFirst: boolean): Promise<readonly StageBlockOutcome[]> {
@@ -208,8 +211,8 @@ export class StagedContents {
       if (added.length > 0) gathered.isBegun = true;
       const all = [...zeros, ...added];
       add(gathered, all);
-      const synced = await this.#written(content, gathered, added.length);
-      return synced === 'ok' ? { result, added: all } : { result: synced, added: [] };
+      await this.#written(content, gathered, added.length);
+      return { result, added: all };
     });
   }
 
@@ -253,6 +256,7 @@ function begin({ content, blocks, size }: ContentDescription): Gathered | undefi
     isBegun: false,
     unsyncedBytes: 0,
     syncing: undefined,
+    failure: undefined,
     waiting: [],
   };
 }

@@ -17,7 +17,7 @@ import { Life } from '../base/life.ts';
 import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { WallClock } from '../base/sim-clock.ts';
-import { type Content, contentOfBytes, contentOfText, virtualContent } from '../disk/content.ts';
+import { blockOf, type Content, contentOfBytes, contentOfText, virtualContent } from '../disk/content.ts';
 import type { Disk } from '../disk/disk.ts';
 import type { Inode } from '../disk/inode.ts';
 import { Volume } from '../disk/volume.ts';
@@ -373,5 +373,26 @@ describe('beyond the contract', () => {
       if (result.result === 'done') expect(text).toBe('new');
       await subject.close();
     }
+  });
+
+  test('[CT29] a disk that refuses a piece of a staged content is a problem of its path, and the content can be staged again', async () => {
+    const subject = openSimSubject();
+    const file = virtualContent('v1', 4 * blockBytes);
+    const { id, blocks, size } = file;
+    const source = { from: 'staged' } as const;
+    const expected = 'absent';
+    const action = { do: 'write', path: 'file', content: id, size, mode: 0o644, mtimeUs: 0, source, expected } as const;
+    const stage = (index: number) =>
+      subject.folder.stageBlock({ content: id, blocks, size, index, bytes: blockOf(file, index) });
+    expect(await Promise.all([stage(0), stage(1)])).toEqual(['ok', 'ok']);
+    subject.volume.failures = { code: 'EIO', chance: 1 };
+    await new Promise<void>((resolve) => subject.beforeCall(1, resolve));
+    subject.volume.failures = undefined;
+    expect(await Promise.all([stage(2), stage(3)])).toEqual(['ok', 'ok']);
+    expect(await tryOne(subject, action)).toMatchObject({ result: 'problem', detail: expect.stringContaining('EIO') });
+    expect(await subject.folder.stagedBlocks({ content: id, blocks, size })).toEqual([]);
+    expect(await Promise.all([0, 1, 2, 3].map(stage))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(await tryOne(subject, action)).toMatchObject({ result: 'done' });
+    await subject.close();
   });
 });
