@@ -93,8 +93,11 @@ test('[OD10] a file that a program has open for writing is not dropped, until th
     expect((await readFile(ant.path('log \u00e9'))).subarray(-7).toString()).toBe('the end'),
   );
   await level(cow, ant);
-  for (const name of ['a', 'b', 'c', 'a', 'b', 'c']) await read(name);
-  await eventually(() => expect(namesIn(cow)).not.toContain('log \u00e9'));
+  // How soon depends on how long its content would take to fetch again, by the measured rates.
+  await eventually(async () => {
+    for (const name of ['a', 'b', 'c']) await read(name);
+    expect(namesIn(cow)).not.toContain('log \u00e9');
+  });
 });
 
 test('[OD5] an upload of unknown size is counted too', async () => {
