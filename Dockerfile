@@ -5,7 +5,7 @@
 #     up --dashboard 0.0.0.0:4800 --dashboard-guard outside
 ARG BASE=node:22-bookworm-slim
 
-# What an agent needs at run time. better-sqlite3 is compiled where its ready-made binary cannot be had.
+# What an agent needs at run time. With Node 20, better-sqlite3 is compiled where its ready-made binary cannot be had.
 FROM ${BASE} AS modules
 RUN apt-get update -qq \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends g++ make python3 \
@@ -39,8 +39,10 @@ COPY --from=build /opt/lockstep/agent/bundle agent/bundle
 COPY --from=build /opt/lockstep/dashboard/dist dashboard/dist
 COPY agent/bin agent/bin
 RUN find . -type f -regex '.*\.\(map\|[cm]?ts\|tsbuildinfo\)' -delete \
-    && find node_modules/better-sqlite3 -mindepth 1 -maxdepth 1 ! -name build ! -name lib ! -name package.json -exec rm -r {} + \
-    && find node_modules/better-sqlite3/build -type f ! -name better_sqlite3.node -delete \
+    && if [ "$(node -p 'process.versions.napi >= 10')" = true ]; then rm -rf node_modules/better-sqlite3-node20; fi \
+    && find node_modules/better-sqlite3* -mindepth 1 -maxdepth 1 ! -name build ! -name lib ! -name prebuilds ! -name package.json -exec rm -r {} + \
+    && find node_modules/better-sqlite3* -type f -path '*/build/*' ! -name better_sqlite3.node -delete \
+    && find node_modules/better-sqlite3* -type f -path '*/prebuilds/*' ! -name 'linux*' -delete \
     && rm -rf package-lock.json .npmrc e2e
 
 FROM ${BASE}

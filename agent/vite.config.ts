@@ -47,7 +47,13 @@ export default defineConfig({
   ssr: {
     target: 'node',
     noExternal: true,
-    external: ['@cocalc/fuse-native', '@napi-rs/blake-hash', 'better-sqlite3', 'msgpackr-extract'],
+    external: [
+      '@cocalc/fuse-native',
+      '@napi-rs/blake-hash',
+      'better-sqlite3',
+      'better-sqlite3-node20',
+      'msgpackr-extract',
+    ],
   },
   build: {
     ssr: true,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
-import Database from 'better-sqlite3';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type Library from 'better-sqlite3';
 import { eventually } from './eventually.ts';
+import { repositoryRoot } from './repository.ts';
 
 /**
  * Waits until no path of a member is racy. From then on, differing bytes under an unchanged fingerprint are damage, not an edit in the same
@@ -9,12 +12,16 @@ import { eventually } from './eventually.ts';
 export async function untilCertain(member: { state(file: string): string; rescan(): Promise<unknown> }): Promise<void> {
   await eventually(async () => {
     await member.rescan();
-    assert.deepEqual(racyPaths(member.state('journal.db')), []);
+    assert.deepEqual(await racyPaths(member.state('journal.db')), []);
   });
 }
 
-function racyPaths(journal: string): readonly unknown[] {
-  const database = new Database(journal, { readonly: true });
+/** The SQLite of the built agent: which package it is depends on the version of Node. */
+const sqlite = pathToFileURL(join(repositoryRoot, 'agent', 'dist', 'os', 'sqlite.js')).href;
+
+async function racyPaths(journal: string): Promise<readonly unknown[]> {
+  const { SqliteDatabase } = (await import(sqlite)) as { SqliteDatabase: typeof Library };
+  const database = new SqliteDatabase(journal, { readonly: true });
   try {
     return database.prepare('SELECT path FROM disk WHERE racy > 0').pluck().all();
   } finally {

@@ -5,7 +5,11 @@ import { existsSync } from 'node:fs';
 
 const main = new URL('../bundle/main.js', import.meta.url);
 if (existsSync(main)) {
-  await import(main.href);
+  await import(main.href).catch((error) => {
+    if (error.name !== 'InstallationError') throw error;
+    console.error(`lockstep: ${error.message}`);
+    process.exitCode = 1;
+  });
 } else {
   console.error('lockstep: this clone has not been built yet. Run `npm run setup` in it.');
   process.exitCode = 1;

@@ -16,6 +16,7 @@ import { parseClusterKey } from '../src/net/keys/cluster-key.ts';
 import { createIdentity } from '../src/net/keys/identity.ts';
 import { encodeMessage } from '../src/net/messages/codec.ts';
 import { openNetwork } from '../src/net/network.ts';
+import { SqliteDatabase } from '../src/os/sqlite.ts';
 
 /** In milliseconds: long enough for a machine that is busy with other tests. */
 const patience = 20_000;
@@ -176,14 +177,13 @@ test('a port that is taken: the message names the address and says what to do', 
 test('a journal of a newer version is not changed', async () => {
   const bee = cluster().member('bee');
   await bee.stop();
-  const { default: Database } = await import('better-sqlite3');
-  const database = new Database(bee.state('journal.db'));
+  const database = new SqliteDatabase(bee.state('journal.db'));
   const version = database.pragma('user_version', { simple: true });
   database.pragma('user_version = 9999');
   database.close();
   const outcome = await lockstep(['up', bee.folder]);
   expect(outcome).toMatchObject({ code: 1, err: expect.stringContaining('newer') });
-  const again = new Database(bee.state('journal.db'));
+  const again = new SqliteDatabase(bee.state('journal.db'));
   again.pragma(`user_version = ${version}`);
   again.close();
   await bee.start();
@@ -221,9 +221,8 @@ test('[MB3] a cluster key that is damaged or missing: the message names the file
 
 test('[JN10] if its journal is damaged, a running agent ends and says what to do, and its next start rebuilds it', async () => {
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
-  const { default: Database } = await import('better-sqlite3');
   const path = bee.state('journal.db');
-  const database = new Database(path);
+  const database = new SqliteDatabase(path);
   // A change by another process makes the agent drop the pages that it has in memory.
   database.exec("INSERT INTO settings VALUES ('test', '1')");
   database.pragma('wal_checkpoint(TRUNCATE)');

@@ -10,11 +10,11 @@ import {
   searchResultSchema,
   treePageSchema,
 } from '@lockstep/shared/api';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { z } from 'zod';
 import { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
+import { SqliteDatabase } from '../src/os/sqlite.ts';
 
 /** In milliseconds: long enough for a machine that is busy with other tests. */
 const patience = 20_000;
@@ -109,7 +109,7 @@ describe('[LC20] file times beyond the range of operations', () => {
     await ant.wait({ for: 1 });
     await ant.stop();
     const addresses = Array.from({ length: 40 }, (_, index) => `10.0.0.${index}:1`);
-    const journal = new Sqlite(ant.state('journal.db'));
+    const journal = new SqliteDatabase(ant.state('journal.db'));
     const update = journal.prepare("UPDATE ops SET mtime_us = 1763730000000000000 WHERE path = 'far.txt'");
     expect(update.run().changes).toBeGreaterThan(0);
     journal

@@ -1,14 +1,14 @@
 import { writeFile } from 'node:fs/promises';
-import Sqlite from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+import { SqliteDatabase } from '../src/os/sqlite.ts';
 
 const cluster = useCluster(['ant', 'bee']);
 
 /** Sets the mode of a file in the journal, also to an invalid one; 07777 is the largest that others accept. */
 function setMode(member: Member, path: string, mode: number): void {
-  const journal = new Sqlite(member.state('journal.db'));
+  const journal = new SqliteDatabase(member.state('journal.db'));
   expect(journal.prepare('UPDATE ops SET mode = ? WHERE path = ?').run(mode, path).changes).toBeGreaterThan(0);
   journal.close();
 }

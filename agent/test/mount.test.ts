@@ -13,6 +13,7 @@ import { mountAt, unmount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
 import { namesOf, readTree, subtree } from '../../testkit/tree.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+import { sqlitePackage } from '../src/os/sqlite.ts';
 import { firstDifference } from './support/random-files.ts';
 
 const cluster = useCluster(['ant', 'bee']);
@@ -108,7 +109,7 @@ describe('programs in a mount', () => {
   test('[FM6] a database, with both kinds of journal and two programs at once', async () => {
     await mount();
     const program = join(root, 'insert.cjs');
-    const library = createRequire(import.meta.url).resolve('better-sqlite3');
+    const library = createRequire(import.meta.url).resolve(sqlitePackage);
     await writeFile(
       program,
       `const [, , path, mode, from] = process.argv;

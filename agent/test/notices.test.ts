@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { noticesSchema, noticeTestSchema } from '@lockstep/shared/api';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { SqliteDatabase } from '../src/os/sqlite.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 
@@ -42,7 +42,7 @@ async function config(member: Member, lines: readonly string[]): Promise<void> {
 
 /** What a member remembers of the causes that its webhook was told. */
 function rememberedOf(member: Member): string {
-  const database = new Sqlite(member.state('health.db'), { readonly: true });
+  const database = new SqliteDatabase(member.state('health.db'), { readonly: true });
   const row = database.prepare<[], { data: string }>("SELECT data FROM kept WHERE name = 'told webhook'").get();
   database.close();
   return row?.data ?? '';

@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Sqlite from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { SqliteDatabase } from '../src/os/sqlite.ts';
 
 /** The files of the state directory that docs/OPERATIONS.md says to back up: identity, cluster key and settings. */
 const identityFiles = ['cluster.key', 'config.toml', 'identity.key', 'identity.crt'];
@@ -92,7 +92,7 @@ test('[JN4] with its journal, copied while it ran: it begins new numbers, and la
   const { origin } = (await bee.status()).member;
   const [files, state] = [join(cluster.root, 'files'), join(cluster.root, 'state')];
   await keepIdentity(bee, state);
-  const journal = new Sqlite(bee.state('journal.db'), { readonly: true });
+  const journal = new SqliteDatabase(bee.state('journal.db'), { readonly: true });
   await journal.backup(join(state, 'journal.db'));
   journal.close();
   await copyFiles(bee.folder, files);

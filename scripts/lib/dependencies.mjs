@@ -28,10 +28,13 @@ function areCurrent() {
   return nativeModulesLoad();
 }
 
-/** True if the only native module loads: it does not if it was never built, or for another Node. */
+/** The package of SQLite for this Node, as agent/src/os/sqlite.ts chooses it; that file may not be built yet. */
+export const sqlitePackage = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20';
+
+/** True if SQLite loads: it does not if it was never built, or if the packages were installed with another Node. */
 function nativeModulesLoad() {
   try {
-    const Database = createRequire(join(root, 'agent', 'package.json'))('better-sqlite3');
+    const Database = createRequire(join(root, 'agent', 'package.json'))(sqlitePackage);
     new Database(':memory:').close();
     return true;
   } catch {

@@ -28,11 +28,14 @@ export function lockedClosure(lock, names) {
     const key = `${path} ${next.into === required}`;
     if (path === undefined || seen.has(key)) continue;
     seen.add(key);
-    const { version, os, dependencies = {}, optionalDependencies = {} } = lock.packages[path];
+    const { name, version, os, dependencies = {}, optionalDependencies = {} } = lock.packages[path];
     // A binary for one system is left out: the lock may name only that of its own system, and the package that needs it names it exactly.
-    if (os === undefined && path === `node_modules/${next.name}`) next.into[next.name] = version;
-    for (const name of Object.keys(dependencies)) todo.push({ from: path, name, into: next.into });
-    for (const name of Object.keys(optionalDependencies)) todo.push({ from: path, name, into: optional });
+    if (os === undefined && path === `node_modules/${next.name}`) {
+      // The lock gives the name of a package only where it is installed under another one.
+      next.into[next.name] = name === undefined ? version : `npm:${name}@${version}`;
+    }
+    for (const needed of Object.keys(dependencies)) todo.push({ from: path, name: needed, into: next.into });
+    for (const needed of Object.keys(optionalDependencies)) todo.push({ from: path, name: needed, into: optional });
   }
   for (const name of Object.keys(required)) delete optional[name];
   return { dependencies: sorted(required), optionalDependencies: sorted(optional) };

@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { SqliteDatabase } from '../os/sqlite.ts';
 import type { Log } from '../sync/ports/log.ts';
 
 /** The version of the tables. A change of them needs a step from the version before. */
@@ -56,7 +57,7 @@ export function openHealthDatabase(path: string, log: Log): Sqlite.Database {
 }
 
 function open(path: string): Sqlite.Database {
-  const database = new Sqlite(path, { timeout: busyTimeoutMs });
+  const database = new SqliteDatabase(path, { timeout: busyTimeoutMs });
   try {
     if (path !== ':memory:') {
       database.pragma('journal_mode = WAL');

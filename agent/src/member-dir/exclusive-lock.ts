@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
+import { SqliteDatabase, SqliteError } from '../os/sqlite.ts';
 
 /** A lock on a file that only one process at a time can hold. */
 export interface ExclusiveLock {
@@ -20,14 +21,14 @@ export function tryExclusiveLock(path: string, timeoutMs: number): ExclusiveLock
   }
   let database: Database.Database | undefined;
   try {
-    const opened = new Database(path, { timeout: timeoutMs });
+    const opened = new SqliteDatabase(path, { timeout: timeoutMs });
     database = opened;
     opened.pragma('locking_mode = EXCLUSIVE');
     opened.exec('BEGIN EXCLUSIVE');
     return { release: () => opened.close() };
   } catch (cause) {
     database?.close();
-    const code = cause instanceof Database.SqliteError ? cause.code : undefined;
+    const code = cause instanceof SqliteError ? cause.code : undefined;
     if (code?.startsWith('SQLITE_BUSY') === true) return undefined;
     if (code === 'SQLITE_NOTADB') {
       const message = `${path} is damaged. It contains no data: make sure that no agent runs here, and remove it.`;

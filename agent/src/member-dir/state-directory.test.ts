@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../config/load-config.ts';
+import { sqlitePackage } from '../os/sqlite.ts';
 import { loadIdentity } from './identity-files.ts';
 import { acquireLock, findRunning, recordedSocketPath } from './instance-lock.ts';
 import {
@@ -250,7 +251,7 @@ describe('one agent for one folder', () => {
   });
 
   test('[CL4] a lock dies with its process', async () => {
-    const sqlite = createRequire(import.meta.url).resolve('better-sqlite3');
+    const sqlite = createRequire(import.meta.url).resolve(sqlitePackage);
     const script = `
       const database = new (require(${JSON.stringify(sqlite)}))(${JSON.stringify(join(statePath(ant), 'lock.db'))});
       database.pragma('locking_mode = EXCLUSIVE');

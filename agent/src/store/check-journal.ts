@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { LockstepError, type MemberId, type MemberRecord, memberPath } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { SqliteDatabase } from '../os/sqlite.ts';
 import { checkHeader, checkPages, refuseUnusable } from './database.ts';
 import { translated } from './journal-error.ts';
 
@@ -50,7 +51,7 @@ function withReadOnly<T>(path: string, read: (sqlite: Sqlite.Database) => T): T 
   refuseUnusable(path);
   let sqlite: Sqlite.Database | undefined;
   try {
-    sqlite = new Sqlite(path, { readonly: true, fileMustExist: true });
+    sqlite = new SqliteDatabase(path, { readonly: true, fileMustExist: true });
     return read(sqlite);
   } catch (error) {
     throw translated(path, error);

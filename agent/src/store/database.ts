@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { SqliteDatabase } from '../os/sqlite.ts';
 import { damaged, forbidden, newer, translated } from './journal-error.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
 import { Statement } from './statement.ts';
@@ -173,7 +174,7 @@ export function refuseUnusable(path: string): void {
 function open(path: string): Sqlite.Database {
   refuseUnusable(path);
   try {
-    return new Sqlite(path, { timeout: busyTimeoutMs });
+    return new SqliteDatabase(path, { timeout: busyTimeoutMs });
   } catch (error) {
     throw translated(path, error);
   }

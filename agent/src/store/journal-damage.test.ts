@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { describe, expect, test, vi } from 'vitest';
+import { SqliteDatabase, SqliteError } from '../os/sqlite.ts';
 import { checkJournal } from './check-journal.ts';
 import {
   ant,
@@ -49,7 +50,7 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
 }
 
 function change(path: string, ...statements: readonly string[]): void {
-  const sqlite = new Sqlite(path);
+  const sqlite = new SqliteDatabase(path);
   for (const sql of statements) sqlite.exec(sql);
   sqlite.close();
 }
@@ -192,11 +193,11 @@ describe('heads that differ from the log', () => {
 
 test('[JN10] a disk that does not answer is no damage of the journal, whatever later reads return', () => {
   const codes = ['SQLITE_CORRUPT', 'SQLITE_IOERR_READ', 'SQLITE_CORRUPT'].map((code) => {
-    const error = translated('/disk/journal.db', new Sqlite.SqliteError('it says', code));
+    const error = translated('/disk/journal.db', new SqliteError('it says', code));
     return error instanceof LockstepError && error.code;
   });
   expect(codes).toEqual(['journal-damaged', 'journal-disk', 'journal-disk']);
-  expect(translated('/other/journal.db', new Sqlite.SqliteError('it says', 'SQLITE_CORRUPT'))).toMatchObject({
+  expect(translated('/other/journal.db', new SqliteError('it says', 'SQLITE_CORRUPT'))).toMatchObject({
     code: 'journal-damaged',
   });
 });
@@ -210,9 +211,9 @@ test('[JN10] the owner of a journal learns once that its disk failed', () => {
     nowMs: () => journaledAt,
     diskFailed: ({ code }) => failures.push(code),
   });
-  const statements = Object.getPrototypeOf(new Sqlite(':memory:').prepare('SELECT 1')) as Sqlite.Statement;
+  const statements = Object.getPrototypeOf(new SqliteDatabase(':memory:').prepare('SELECT 1')) as Sqlite.Statement;
   const run = vi.spyOn(statements, 'run').mockImplementation(() => {
-    throw new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
+    throw new SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
   });
   for (let attempt = 0; attempt < 2; attempt++) {
     expect(() => journal.append([put(ant, 1, 'a')])).toThrow(expect.objectContaining({ code: 'journal-disk' }));
@@ -224,7 +225,7 @@ test('[JN10] the owner of a journal learns once that its disk failed', () => {
 
 test('a journal that this user may not open or write is reported with what to do', () => {
   for (const code of ['SQLITE_CANTOPEN', 'SQLITE_READONLY', 'SQLITE_PERM']) {
-    const error = translated('/folder/.lockstep/journal.db', new Sqlite.SqliteError('the reason', code));
+    const error = translated('/folder/.lockstep/journal.db', new SqliteError('the reason', code));
     expect(error).toMatchObject({ code: 'folder-not-writable' });
     expect((error as Error).message).toContain('journal.db cannot be opened or written (the reason)');
     expect((error as Error).message).toContain('files that this user may read and write');

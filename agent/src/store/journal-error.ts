@@ -1,5 +1,5 @@
 import { JOURNAL_VERSION, LockstepError, type MemberId } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
+import { SqliteError } from '../os/sqlite.ts';
 
 /** A journal whose file is not what SQLite or Lockstep wrote. */
 export class JournalDamagedError extends LockstepError {
@@ -74,7 +74,7 @@ export function forbidden(path: string, reason: string, cause?: unknown): Lockst
 
 /** Turns SQLite's errors about damaged pages, rights, a full disk and a failing disk into our own; returns every other error unchanged. */
 export function translated(path: string, error: unknown): unknown {
-  if (!(error instanceof Sqlite.SqliteError)) return error;
+  if (!(error instanceof SqliteError)) return error;
   // The second: the index of the write-ahead log could not grow.
   if (error.code === 'SQLITE_FULL' || error.code === 'SQLITE_IOERR_SHMSIZE') return full(path, error);
   if (error.code.startsWith('SQLITE_IOERR') && !unanswered.has(path)) unanswered.set(path, error.message);

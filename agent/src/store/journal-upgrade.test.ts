@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { JOURNAL_VERSION, type MemberId, type OriginId } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { SqliteDatabase } from '../os/sqlite.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { checkJournal } from './check-journal.ts';
 import { pathsOf, put, temporaryFolder } from './fixtures.contract.ts';
@@ -38,7 +38,7 @@ function open(path: string): Journal {
 }
 
 function versionOf(path: string): unknown {
-  const sqlite = new Sqlite(path, { readonly: true });
+  const sqlite = new SqliteDatabase(path, { readonly: true });
   const version = sqlite.pragma('user_version', { simple: true });
   sqlite.close();
   return version;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Operation, OriginId } from '@lockstep/shared';
-import Sqlite from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { DiskEntry } from '../core/entry.ts';
+import { SqliteDatabase } from '../os/sqlite.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { ant, bee, content, fingerprint, mkdir, openAnt, put, remove, temporaryFolder } from './fixtures.contract.ts';
 
@@ -140,7 +140,7 @@ test('[JN12] the counts of the disk and of what is missing are those of a query 
   const property = fc.property(fc.array(anyStep, { minLength: 1, maxLength: 40 }), (steps) => {
     const path = join(temporaryFolder(), 'journal.db');
     const walk = new Walk(path);
-    const sqlite = new Sqlite(path, { readonly: true });
+    const sqlite = new SqliteDatabase(path, { readonly: true });
     try {
       const query = sqlite.prepare(counted);
       for (const step of steps) {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { prometheusImage } from '../../../testkit/containers/compose-project.ts';
 import { docker } from '../../../testkit/containers/container-member.ts';
@@ -9,6 +8,7 @@ import { allConnected, allSettled, allVerified } from '../../../testkit/level.ts
 import { shellAs } from '../../../testkit/machine/person.ts';
 import { lockstep } from '../../../testkit/member.ts';
 import { repositoryRoot } from '../../../testkit/repository.ts';
+import { SqliteDatabase } from '../../src/os/sqlite.ts';
 import { useLab } from './_lab.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
@@ -158,7 +158,7 @@ test('[CL4] a lab of processes does not start over one of containers, and says w
 test('[CL4] members in containers do not start over a lab of processes', async () => {
   const { project, members } = lab();
   // The lock that `npm start` holds while it runs.
-  const lock = new Database(join(project.root, 'lab', 'lab.lock'));
+  const lock = new SqliteDatabase(join(project.root, 'lab', 'lab.lock'));
   onTestFinished(() => {
     lock.close();
   });

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
@@ -27,11 +27,13 @@ declare module 'vitest' {
 }
 
 /**
- * Packs this clone's binary of better-sqlite3 as its authors pack theirs. Its install script runs in full and takes the binary from here,
- * as it would take the authors' from the network. Without a network it would compile for two minutes.
+ * Packs this clone's binary of better-sqlite3 for Node 20 as its authors pack theirs. Its install script runs in full and takes the binary
+ * from here, as it would take the authors' from the network. Without a network it would compile for two minutes.
  */
 async function packBinary(into: string): Promise<void> {
-  const module = dirname(createRequire(import.meta.url).resolve('better-sqlite3/package.json'));
+  const module = join(clone, 'node_modules', 'better-sqlite3-node20');
+  // The package of a later Node comes with its binaries.
+  if (!existsSync(module)) return;
   const { version } = JSON.parse(await readFile(join(module, 'package.json'), 'utf8')) as { version: string };
   const release = join('build', 'Release');
   await mkdir(join(into, release), { recursive: true });

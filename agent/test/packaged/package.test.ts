@@ -49,16 +49,18 @@ test('[PK1] the package contains the licenses of the packages that are part of t
 
 test('[PK2] its dependencies are installed in the versions that the tests ran with', async () => {
   const lock = JSON.parse(await readFile(new URL('../../../package-lock.json', import.meta.url), 'utf8')) as {
-    packages: Record<string, { version?: string }>;
+    packages: Record<string, { name?: string; version?: string }>;
   };
   const tested = new Set(
-    Object.entries(lock.packages).map(([path, { version }]) => `${path.replace(/.*node_modules\//, '')}@${version}`),
+    Object.entries(lock.packages).map(
+      ([path, { name, version }]) => `${name ?? path.replace(/.*node_modules\//, '')}@${version}`,
+    ),
   );
   const { prefix } = inject('installed');
   const { stdout } = await execute('npm', ['ls', '--all', '--parseable', '--long', '--global', '--prefix', prefix]);
   const installed = stdout
     .split('\n')
-    .flatMap((line) => /node_modules\/lockstep\/node_modules\/.*?:(\S+?@[^:@]+)/.exec(line)?.[1] ?? []);
+    .flatMap((line) => /node_modules\/lockstep\/node_modules\/.*?:(?:\S+@npm:)?(\S+?@[^:@]+)/.exec(line)?.[1] ?? []);
   expect(installed.some((name) => name.startsWith('better-sqlite3@'))).toBe(true);
   expect(installed.filter((name) => !tested.has(name))).toEqual([]);
 });
