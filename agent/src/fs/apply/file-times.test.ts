@@ -50,6 +50,18 @@ test('[LC11] a time in microseconds is set exactly, on a file and on a link', ()
   closeSync(fd);
 });
 
+test.each([0, 1_500_000_000, -1_500_000_000])('[LC11] whole seconds (%d) are set to the nanosecond', (seconds) => {
+  const [file, link] = [join(directory, 'whole'), join(directory, 'whole-link')];
+  const fd = openSync(file, 'w');
+  symlinkSync('nowhere', link);
+  system.futimes(fd, seconds * 1e6);
+  system.lutimes(link, seconds * 1e6);
+  const times = [file, link].map((path) => lstatSync(path, { bigint: true }).mtimeNs);
+  expect(times).toEqual([BigInt(seconds * 1e9), BigInt(seconds * 1e9)]);
+  closeSync(fd);
+  rmSync(link);
+});
+
 test('[LC11] a time in nanoseconds is rounded down to microseconds, of a file and of a link', () => {
   const names = Array.from({ length: 25 }, (_, index): [string, string] => [`fine-${index}`, `fine-link-${index}`]);
   for (const [file, link] of names) {
