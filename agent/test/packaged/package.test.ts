@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, inject, test, vi } from 'vitest';
 import { freePort } from '../../../testkit/free-port.ts';
+import { sqlitePackage } from '../../src/os/sqlite.ts';
 import { runInstalled, upInstalled } from './run-installed.ts';
 
 const execute = promisify(execFile);
@@ -63,6 +64,24 @@ test('[PK2] its dependencies are installed in the versions that the tests ran wi
     .flatMap((line) => /node_modules\/lockstep\/node_modules\/.*?:(?:\S+@npm:)?(\S+?@[^:@]+)/.exec(line)?.[1] ?? []);
   expect(installed.some((name) => name.startsWith('better-sqlite3@'))).toBe(true);
   expect(installed.filter((name) => !tested.has(name))).toEqual([]);
+});
+
+test('[PK4] without the SQLite for this Node, a command says what to do', async () => {
+  const { prefix, space } = inject('installed');
+  const [module, away] = [
+    join(prefix, 'lib', 'node_modules', 'lockstep', 'node_modules', sqlitePackage),
+    join(space, 'away'),
+  ];
+  await rename(module, away);
+  try {
+    const { code, out, err } = await runInstalled(['--version']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(
+      /^lockstep: SQLite for Node [\d.]+ cannot be loaded \(Cannot find module .*Install Lockstep again with this Node.*\n$/,
+    );
+  } finally {
+    await rename(away, module);
+  }
 });
 
 test('[CL7] man finds the manual page, and the page names every command', async () => {
