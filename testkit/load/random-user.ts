@@ -3,6 +3,7 @@ import {
   appendFileSync,
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -40,6 +41,11 @@ export function wholeFault(text: string): string | undefined {
 }
 
 const names = ['a', 'b', 'c', 'd e', 'f\ng', 'ü'];
+
+/** Removes what is at `path`, if anything. `lstat` names a loop of links by its code; `rmSync` of later Nodes does not. */
+function removeTree(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { recursive: true });
+}
 
 /**
  * A user who works in one member's folder without care: writes, appends, saves whole, renames, swaps, deletes, links. Below `keep` users
@@ -87,7 +93,7 @@ export class RandomUser {
     else if (what < 0.58) mkdirSync(this.#path(), { recursive: true });
     else if (what < 0.68) renameSync(this.#path(), this.#path());
     else if (what < 0.74) this.#renameKept();
-    else if (what < 0.8) rmSync(this.#path(), { recursive: true });
+    else if (what < 0.8) removeTree(this.#path());
     else if (what < 0.84) symlinkSync(this.#pick(names), this.#path());
     else if (what < 0.88) chmodSync(this.#path(), 0o700 + Math.floor(this.#random() * 0o100));
     else if (what < 0.92) utimesSync(this.#path(), 1e9 + this.#count, 1e9 + this.#count);
@@ -154,7 +160,7 @@ export class RandomUser {
     } catch {
       // It is a directory, or does not exist.
     }
-    rmSync(path, { recursive: true, force: true });
+    removeTree(path);
     if (file) mkdirSync(join(path, this.#pick(names)), { recursive: true });
     else writeFileSync(path, this.#text());
   }
