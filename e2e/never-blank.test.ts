@@ -89,6 +89,20 @@ for (const { place, request } of [
   });
 }
 
+test('[DB-A6] what was read stays as it is, with no alert of its own, while it cannot be read again', async ({
+  page,
+  cluster,
+}) => {
+  await page.goto(`${cluster.member('ant').url}transfers`);
+  const read = page.getByRole('heading', { name: 'Everything is here' });
+  await expect(read).toBeVisible();
+  await page.route('**/api/v1/transfers', (route) => route.abort());
+  // The second follows what the first left on the page.
+  for (let failures = 0; failures < 2; failures++) await page.waitForEvent('requestfailed');
+  await expect(page.getByText('This could not be loaded')).toHaveCount(0);
+  await expect(read).toBeVisible();
+});
+
 test.describe('a newer page', () => {
   /** Opens the page of the agent at `url`, and waits until it knows that the agent serves no newer one: the next answer is to `upgrade`. */
   async function open(page: Page, url: string): Promise<void> {

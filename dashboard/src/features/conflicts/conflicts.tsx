@@ -113,7 +113,7 @@ export function Conflicts() {
           </Button>
         )}
       </div>
-      {error !== undefined && <Failed error={error} again={again} />}
+      {error !== undefined && data === undefined && <Failed error={error} again={again} />}
       {data === undefined && error === undefined && <Loading />}
       {data !== undefined && conflicts.length === 0 && (
         <Empty title="There are no conflicts">

@@ -17,7 +17,7 @@ export function Transfers() {
   const { name } = status.member;
   return (
     <View title="Transfers" aside={`Files on their way to ${name}, and the traffic between it and the others`}>
-      {error !== undefined && <Failed error={error} again={again} />}
+      {error !== undefined && data === undefined && <Failed error={error} again={again} />}
       {data === undefined ? error === undefined && <Loading /> : <Report report={data} />}
     </View>
   );
