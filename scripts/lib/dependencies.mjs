@@ -81,11 +81,19 @@ export async function ensureDependencies() {
   if (missing.length > 0 && canUseApt()) {
     if ((await aptInstall(missing.map((name) => compilers[name]))) && (await install())) return;
   }
-  const hint =
-    missing.length > 0
-      ? `Without a ready-made binary better-sqlite3 must be compiled, and ${missing.join(', ')} is missing. On Debian: apt-get install -y python3 make g++`
-      : 'See the messages of npm above, and check that the package registry is reachable.';
-  throw new SetupError(`The dependencies could not be installed. ${hint}`);
+  throw new SetupError(`The dependencies could not be installed. ${hintFor(missing)}`);
+}
+
+/** What to do after a failed installation, if the compilers `missing` are not there. */
+function hintFor(missing) {
+  if (missing.length > 0) {
+    return `Without a ready-made binary better-sqlite3 must be compiled, and ${missing.join(', ')} is missing. On Debian: apt-get install -y python3 make g++`;
+  }
+  // SQLite is an optional dependency, so that npm leaves out the one that does not fit this Node. It is silent, too, if its binary fails.
+  if (!nativeModulesLoad() && existsSync(join(root, 'node_modules', '.package-lock.json'))) {
+    return `The binary of ${sqlitePackage} could not be downloaded or compiled. To see why: npm ci --foreground-scripts`;
+  }
+  return 'See the messages of npm above, and check that the package registry is reachable.';
 }
 
 /** Makes sure that a program for the tests is installed; installs its Debian package if that is possible. */
