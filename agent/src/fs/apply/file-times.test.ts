@@ -39,12 +39,12 @@ const anyMtimeUs = fc.integer({ min: -1_893_456_000_000_000, max: 4_102_444_800_
 test('[LC11] a time in microseconds is set exactly, on a file and on a link', () => {
   const fd = openSync(join(directory, 'file'), 'w');
   symlinkSync('nowhere', join(directory, 'link'));
-  const timeOf = (name: string): bigint => lstatSync(join(directory, name), { bigint: true }).mtimeNs / 1000n;
+  const timeOf = (name: string): number => mtimeUsOf(system, join(directory, name));
   fc.assert(
     fc.property(anyMtimeUs, (mtimeUs) => {
       system.futimes(fd, mtimeUs);
       system.lutimes(join(directory, 'link'), mtimeUs);
-      expect([timeOf('file'), timeOf('link')]).toEqual([BigInt(mtimeUs), BigInt(mtimeUs)]);
+      expect([timeOf('file'), timeOf('link')]).toEqual([mtimeUs, mtimeUs]);
     }),
   );
   closeSync(fd);
