@@ -29,7 +29,7 @@ function areCurrent() {
 }
 
 /** The package of SQLite for this Node, as agent/src/os/sqlite.ts chooses it; that file may not be built yet. */
-export const sqlitePackage = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20';
+const sqlitePackage = Number(process.versions.napi) >= 10 ? 'better-sqlite3' : 'better-sqlite3-node20';
 
 /** True if SQLite loads: it does not if it was never built, or if the packages were installed with another Node. */
 function nativeModulesLoad() {
