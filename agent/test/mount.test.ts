@@ -106,6 +106,16 @@ describe('programs in a mount', () => {
     await shell(bee().folder, `diff -r ${source} tarred`);
   });
 
+  test('[FM6] a time before 1970 reaches the folders as it was set, and is shown as that of 1970', async () => {
+    await mount();
+    await shell(point, "echo x > old; touch -d '1960-02-03 04:05:06Z' old");
+    const timeMs = Date.UTC(1960, 1, 3, 4, 5, 6);
+    await cluster().settled();
+    const folders = [bee().folder, ant().folder];
+    expect(folders.map((folder) => statSync(join(folder, 'old')).mtimeMs)).toEqual([timeMs, timeMs]);
+    expect(statSync(join(point, 'old')).mtimeMs).toBe(0);
+  });
+
   test('[FM6] a database, with both kinds of journal and two programs at once', async () => {
     await mount();
     const program = join(root, 'insert.cjs');

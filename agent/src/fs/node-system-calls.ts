@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { access, open, stat, statfs } from 'node:fs/promises';
-import { secondsOf } from './apply/file-times.ts';
+import { secondsOf } from '../os/file-time.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';

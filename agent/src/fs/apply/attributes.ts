@@ -3,7 +3,7 @@ import type { Fingerprint } from '../../core/entry.ts';
 import { isWrittenAs, mtimeUsOf } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { permissionsOf } from './file-times.ts';
+import { permissionsOf } from './permissions.ts';
 
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 

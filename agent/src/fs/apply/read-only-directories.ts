@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { OpenDirectory, SystemCalls } from '../system-calls.ts';
-import { permissionsOf } from './file-times.ts';
+import { permissionsOf } from './permissions.ts';
 
 const ownerMayWrite = 0o200;
 

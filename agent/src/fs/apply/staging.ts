@@ -12,9 +12,9 @@ import { contentFileName, hashBytes } from '../read/content-id.ts';
 import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { permissionsOf } from './file-times.ts';
 import { historyPath } from './history.ts';
 import { obstacleAt, obstacleIn } from './obstacle.ts';
+import { permissionsOf } from './permissions.ts';
 import { writeFully } from './write-bytes.ts';
 
 type WriteAction = Extract<Action, { do: 'write' }>;

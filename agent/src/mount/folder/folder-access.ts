@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { lutimes, open, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { secondsOf } from '../../os/file-time.ts';
 import { MountError } from '../errno.ts';
 import type {
   Access,
@@ -28,7 +29,7 @@ import type {
   Room,
 } from '../ports/access.ts';
 import { StagedDraft, type Staging } from './staged-draft.ts';
-import { secondsOf, statOf, VersionFile } from './version-file.ts';
+import { statOf, VersionFile } from './version-file.ts';
 
 /**
  * The entries of a member that has the whole folder: those of the folder. A user of the mount changes the folder as any other program does,
@@ -74,7 +75,7 @@ export class FolderAccess implements Access {
   }
 
   setTimes(path: string, atimeMs: number, mtimeMs: number): Promise<void> {
-    return lutimes(this.#at(path), secondsOf(atimeMs), secondsOf(mtimeMs));
+    return lutimes(this.#at(path), secondsOf(atimeMs * 1_000), secondsOf(mtimeMs * 1_000));
   }
 
   rename(from: string, to: string): void {

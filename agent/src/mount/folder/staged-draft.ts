@@ -20,8 +20,9 @@ import { promisify } from 'node:util';
 import { conflictPath } from '../../core/conflict-name.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import { copyFileAsync } from '../../os/copy-file.ts';
+import { secondsOf } from '../../os/file-time.ts';
 import type { Draft, EntryStat, OpenVersion, Published, VersionId } from '../ports/access.ts';
-import { readFully, secondsOf, statOf, VersionFile, versionOf } from './version-file.ts';
+import { readFully, statOf, VersionFile, versionOf } from './version-file.ts';
 
 const fsyncOf = promisify(fsync);
 
@@ -97,7 +98,7 @@ export class StagedDraft implements Draft {
   }
 
   setTimes(atimeMs: number, mtimeMs: number): void {
-    futimesSync(this.#fd, secondsOf(atimeMs), secondsOf(mtimeMs));
+    futimesSync(this.#fd, secondsOf(atimeMs * 1_000), secondsOf(mtimeMs * 1_000));
   }
 
   sync(): Promise<void> {

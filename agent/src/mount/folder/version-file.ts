@@ -25,12 +25,6 @@ export function versionOf({ dev, ino, size, mtimeMs }: Stats): VersionId {
   return `${dev}:${ino}:${size}:${mtimeMs}`;
 }
 
-/** A time for Node's calls, which want seconds. Half a microsecond more: libuv before 1.52 would cut a fraction to one microsecond too few. */
-export function secondsOf(timeMs: number): number {
-  if (timeMs % 1_000 === 0) return timeMs / 1_000;
-  return (timeMs + 0.0005) / 1_000;
-}
-
 /** Fills `buffer` from `offset` on, as far as the file goes. */
 export function readFully(fd: number, buffer: Uint8Array, offset: number): number {
   let length = 0;

@@ -18,7 +18,7 @@ interface NativeMount {
   /** A private member: its list of options lacks some that libfuse has. */
   _fuseOptions(): string;
   /** Another one: what the threads of the kernel's requests call, by number. */
-  readonly _handlers: ((request: Buffer, ...args: unknown[]) => void)[];
+  readonly _handlers: ((request: Buffer, number: unknown, path: unknown, ...words: number[]) => void)[];
   mount(done: (error: Error | null) => void): void;
 }
 
@@ -76,17 +76,20 @@ const utimensNumber = 12;
 const accessTimeOffset = 104;
 const modificationTimeOffset = 112;
 
-/** Release 2.4.3 passes the time of access as that of modification too. The right one is in its record of the request. */
+/**
+ * Release 2.4.3 passes the time of access as that of modification too. The right one is in its record of the request. And it passes unsigned
+ * words: the high one, as a signed number, makes a time before 1970 negative again.
+ */
 function passModificationTime({ _handlers: handlers }: NativeMount): void {
   const original = handlers[utimensNumber];
   if (original === undefined) return;
-  handlers[utimensNumber] = (request, number, path, low, high, ...times) => {
+  handlers[utimensNumber] = (request, number, path, low = 0, high = 0, ...times) => {
     const isAt = (offset: number): boolean =>
       request.length >= offset + 8 && request.readUInt32LE(offset) === low && request.readUInt32LE(offset + 4) === high;
-    const modified = isAt(accessTimeOffset)
+    const [modifiedLow = 0, modifiedHigh = 0] = isAt(accessTimeOffset)
       ? [request.readUInt32LE(modificationTimeOffset), request.readUInt32LE(modificationTimeOffset + 4)]
       : times;
-    original(request, number, path, low, high, ...modified);
+    original(request, number, path, low, high | 0, modifiedLow, modifiedHigh | 0);
   };
 }
 

@@ -259,9 +259,12 @@ export class Handlers {
   }
 }
 
-/** A time in milliseconds, as the library passes it on. A time that was set in whole ones may be some microseconds too small by now. */
+/**
+ * A time in milliseconds, as the library passes it on. A time that was set in whole ones may be some microseconds too small by now. The
+ * library reads one before 1970 as unsigned, in the year 584,556,009: it is shown as the first moment of 1970.
+ */
 function wholeMs(timeMs: number): number {
-  return Math.floor(timeMs + 0.002);
+  return Math.max(0, Math.floor(timeMs + 0.002));
 }
 
 /** The path in the folder of a path in the mount. The state directory is not there. */

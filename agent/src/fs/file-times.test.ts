@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { mtimeUsOf } from '../entry-stat.ts';
-import { nodeSystemCalls } from '../node-system-calls.ts';
+import { mtimeUsOf } from './entry-stat.ts';
+import { nodeSystemCalls } from './node-system-calls.ts';
 
 const system = nodeSystemCalls();
 let directory: string;
