@@ -239,16 +239,24 @@ export class DiskFolder implements Folder {
 
   async health(): Promise<FolderHealth> {
     const { root, rootIdentity, state, stateIdentity } = this.#places;
+    const measured = await this.#measure();
+    // After the measurement: if the folder went away during it, the room is that of the disk below.
     const there = await Promise.all([this.#isThere(root, rootIdentity), this.#isThere(state, stateIdentity)]);
     if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail };
+    if (!measured.ok) return measured;
+    const problem = restoreStateDirectories(this.#places);
+    if (problem?.code === folderMissing.code) return { ok: false, detail: problem.detail };
+    return problem === undefined ? measured : { ...measured, state: problem.detail };
+  }
+
+  /** What the disk of the folder says, wherever its path leads to now. */
+  async #measure(): Promise<FolderHealth> {
+    const { root, state } = this.#places;
     try {
       const { bavail, blocks, bsize } = await this.#control.statfs(root);
       const room = { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
       const writable = await Promise.all([root, state].map((path) => this.#control.isWritable(path)));
-      if (writable.every(Boolean)) {
-        const problem = restoreStateDirectories(this.#places);
-        return { ok: true, room, ...(problem?.code === 'state-unusable' && { state: problem.detail }) };
-      }
+      if (writable.every(Boolean)) return { ok: true, room };
       const detail = `The folder ${root} cannot be written: give the agent's user permission, or mount it writable.`;
       return { ok: false, detail, room };
     } catch (error) {

@@ -62,6 +62,13 @@ describe('[WT6] a folder that was exchanged since it was opened', () => {
     expect(await subject.folder.health()).toMatchObject({ ok: false });
   });
 
+  test('while its health is measured: it counts as missing, and has not the room of another disk', async () => {
+    const measured = subject.folder.health();
+    renameSync(subject.root, `${subject.root}-aside`);
+    mkdirSync(inFolder('.lockstep'), { recursive: true });
+    expect(await measured).toEqual({ ok: false, detail: expect.stringContaining('folder') });
+  });
+
   test('opening it reports what is missing', async () => {
     await expect(subject.reopen({ root: inFolder('nowhere') })).rejects.toMatchObject({ code: 'folder-not-found' });
     await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
