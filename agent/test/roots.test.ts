@@ -51,7 +51,7 @@ test.runIf(isRoot)('[WT6] a folder that is itself a mount is removed and comes b
   await writeFile(ant.path('meanwhile'), 'written meanwhile');
   await ant.wait({ for: 2 });
   expect(readdirSync(folder)).toEqual([]);
-  expect((await bee.status()).freeBytes).toBeUndefined();
+  await expect.poll(async () => (await bee.status()).freeBytes).toBeUndefined();
   await expect
     .poll(async () => (await ant.status()).members.find(({ name }) => name === 'bee')?.freeBytes)
     .toBeUndefined();
