@@ -94,7 +94,7 @@ export class LoneMember {
     });
     const quiet = (): void => undefined;
     const error = (_: object, message: string): void => void this.errors.push(message);
-    const self = { id: this.id, name: 'ant', addresses: [] };
+    const self = { id: this.id, name: 'ant', addresses: [], ...(onDemand && { onDemand }) };
     const facts = new Facts();
     const nameOf = (member: MemberId) => journal.members().find(({ id }) => id === member)?.name;
     this.context = {

@@ -26,17 +26,23 @@ export interface Copies {
  */
 export class CopyCount {
   readonly #context: Context;
-  readonly #peers: Peers;
-  readonly #search: ContentSearch;
+  readonly #peers: Pick<Peers, 'isOnDemand'>;
+  readonly #search: Pick<ContentSearch, 'searchKeepers'>;
   readonly #path: string;
   readonly #copies: Copies;
   /** All files up to this path have enough copies. */
   #upTo: string | undefined;
   #open: readonly string[] = [];
+  /** Files that have enough copies only with that on this disk, which may be dropped before the count ends. */
+  readonly #neededHere = new Map<string, ContentId>();
   #isDone = false;
 
   constructor(
-    parts: { readonly context: Context; readonly peers: Peers; readonly search: ContentSearch },
+    parts: {
+      readonly context: Context;
+      readonly peers: Pick<Peers, 'isOnDemand'>;
+      readonly search: Pick<ContentSearch, 'searchKeepers'>;
+    },
     path: string,
     copies: Copies,
   ) {
@@ -75,9 +81,18 @@ export class CopyCount {
       const count = this.#copies.full + others + (isHere ? 1 : 0);
       const wanted = this.#copies.wantedOf(path);
       if (count < wanted) short.push({ path, reason: shortReason(count, wanted, isHere) });
+      else if (isHere && count === wanted) this.#neededHere.set(path, content);
     }
     this.#open = short.map(({ path }) => path);
+    if (this.isDone) this.#open = this.#takeDropped();
     return short;
+  }
+
+  /** The files that were counted with the copy on this disk, and are no longer on it. */
+  #takeDropped(): readonly string[] {
+    const dropped = [...this.#neededHere].flatMap(([path, content]) => (this.#isHere(path, content) ? [] : [path]));
+    for (const path of dropped) this.#neededHere.delete(path);
+    return dropped;
   }
 
   #file(path: string): File | undefined {
@@ -87,10 +102,10 @@ export class CopyCount {
   }
 
   #isHere(path: string, content: ContentId): boolean {
-    const { self, journal } = this.#context;
+    const { self, journal, wanted } = this.#context;
     const row = journal.disk(path);
     const isShown = row?.fingerprint !== undefined && row.content === content;
-    return self.onDemand === true && isShown && row.unsynced !== true;
+    return self.onDemand === true && isShown && row.unsynced !== true && !wanted.dropping.has(path);
   }
 }
 
