@@ -20,6 +20,8 @@ const messagesPerOperation = 40;
 const afterwardsMs = 25_000;
 /** The time within which paths with lost content are settled without it. */
 const lostSettledMs = 60_000;
+/** The time within which files beyond a cache are dropped: others have them for certain after half a minute, and are asked once a minute. */
+const dropsEndMs = 100_000;
 /** A member tells at most so often how much room it has for copies, and so often in a row until what is placed on it fits. */
 const roomEveryMs = 60_000;
 const roomsToldMax = 10;
@@ -129,12 +131,20 @@ async function settleRooms(world: World): Promise<void> {
   world.violate('Quiet', `members told another room ${roomsToldMax} times: ${told()}`);
 }
 
+/** How long members may have work after convergence. */
+function workLeftMs({ remaining, scenario, mayLackContent }: World): number {
+  const isOverfull = ({ isOnDemand, journal }: Machine): boolean =>
+    isOnDemand && journal.counts().disk.bytes > scenario.cacheBytes;
+  if (remaining.some(isOverfull)) return dropsEndMs;
+  // A content that may be lost is only settled without it after no member has had it for some time.
+  return mayLackContent ? lostSettledMs : afterwardsMs;
+}
+
 async function checkQuiet(world: World): Promise<void> {
   const { scheduler, tally, scenario } = world;
   const isBroken = () => world.violation !== undefined;
   await settleRooms(world);
-  // A content that may be lost is only settled without it after no member has had it for some time.
-  await scheduler.run(scheduler.nowMs + (world.mayLackContent ? lostSettledMs : afterwardsMs), isBroken);
+  await scheduler.run(scheduler.nowMs + workLeftMs(world), isBroken);
   let changes = 0;
   // Operations of others on a disk inside a folder are staged there repeatedly, and reported.
   const isRetried = ({ volume, journal }: Machine): boolean =>
