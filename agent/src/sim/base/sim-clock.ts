@@ -7,21 +7,32 @@ import type { Scheduler } from './scheduler.ts';
 /** The start of simulated time: milliseconds since the epoch. */
 export const worldBeganMs = Date.UTC(2026, 10, 21, 6, 56);
 
-/** A machine's wall clock. Its error is `offsetMs`, which may jump. It outlives the agent. */
+/** A machine's wall clock. Its error may jump. It outlives the agent. */
 export class WallClock {
-  offsetMs: number;
   /** The time that the present system calls have taken so far. */
   aheadMs = 0;
   readonly #scheduler: Scheduler;
+  readonly #stepsMs: number[] = [];
+  #offsetMs: number;
 
   constructor(scheduler: Scheduler, offsetMs: number) {
     this.#scheduler = scheduler;
-    this.offsetMs = offsetMs;
+    this.#offsetMs = offsetMs;
   }
 
   /** With fractions, for file times. */
   preciseMs(): number {
-    return worldBeganMs + this.offsetMs + this.#scheduler.nowMs + this.aheadMs;
+    return worldBeganMs + this.#offsetMs + this.#scheduler.nowMs + this.aheadMs;
+  }
+
+  step(byMs: number): void {
+    this.#offsetMs += byMs;
+    this.#stepsMs.push(byMs);
+  }
+
+  /** Earlier times do not show then that the clock was set. */
+  get wasSetBothWays(): boolean {
+    return this.#stepsMs.some((byMs) => byMs > 0) && this.#stepsMs.some((byMs) => byMs < 0);
   }
 }
 

@@ -158,7 +158,7 @@ export class LiveCluster implements Surroundings {
 
   #setForward(ms: number): void {
     this.#offsetMs += ms;
-    for (const { wall } of this.machines) wall.offsetMs += ms;
+    for (const { wall } of this.machines) wall.step(ms);
   }
 
   #nameOf(id: MemberId): string {

@@ -39,9 +39,9 @@ export function startWork(cluster: LiveCluster, perSecond: number): void {
   });
   const { wall } = cluster.machine('seal');
   repeat(sealEveryMs, () => {
-    wall.offsetMs += sealAheadMs;
+    wall.step(sealAheadMs);
     scheduler.after(sealWrongMs, () => {
-      wall.offsetMs -= sealAheadMs;
+      wall.step(-sealAheadMs);
     });
   });
 }

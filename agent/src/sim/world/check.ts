@@ -16,16 +16,17 @@ export type Problem = string | undefined;
 
 /**
  * Contents of live operations that no machine has any more. Their machine was destroyed, or the deletes of their users were lost with a
- * journal. Or they are hidden under a mount that waits for a user, or were deleted where alone they were.
+ * journal. Or they are hidden under a mount that waits for a user, or were deleted or overwritten where alone they were.
  */
 function lostContents(world: World): ReadonlySet<ContentId> {
   const lost = new Set<ContentId>();
   const { remaining } = world;
   const areHidden = remaining.some(({ volume }) => volume.changedMounts().length > 0);
   const mayLackAny = world.mayLackContent || areHidden;
-  // A user deletes a file on the only machine that has it, while another user renames it on a member that fetches on demand.
+  // A user deletes a file on the only machine that has it, while another user renames it on a member that fetches on demand. Or a user
+  // overwrites one that is not durable while the clock is set back, so that it seems to be older, as GUARANTEES says.
   const mayLack = (content: ContentId): boolean => mayLackAny || !world.ledger.isOwed(content);
-  if (!mayLackAny && !remaining.some(({ isOnDemand }) => isOnDemand)) return lost;
+  if (!mayLackAny && !remaining.some(({ isOnDemand, wall }) => isOnDemand || wall.wasSetBothWays)) return lost;
   const held = remaining.map((machine) => (areHidden ? visibleValuesOn(machine) : valuesOn(machine)));
   for (const { journal } of remaining) {
     const heads = [

@@ -172,7 +172,7 @@ export class Faults {
 
   #jump(machine: Machine): void {
     const byMs = this.#random.pick([dayMs, -dayMs, 3_000, -3_000, 30, -30]);
-    machine.wall.offsetMs += byMs;
+    machine.wall.step(byMs);
     this.#world.story.add(machine.name, () => `clock jumps by ${byMs} ms`);
   }
 
