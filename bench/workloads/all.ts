@@ -10,6 +10,7 @@ import { largeEdits } from './edits.ts';
 import { fioPasses } from './fio.ts';
 import { firstOpens } from './first-opens.ts';
 import { fullLine } from './full-line.ts';
+import { hugeFiles } from './huge.ts';
 import { idle } from './idle.ts';
 import { besideLarge, latency } from './latency.ts';
 import { mountShare } from './mount-share.ts';
@@ -81,5 +82,6 @@ export const workloads: Readonly<Record<string, Workload>> = {
 
 /** Workloads that take long: they run only if they are named. */
 export const longWorkloads: Readonly<Record<string, Workload>> = {
+  huge: onThree(({ members }) => hugeFiles(members)),
   'web-servers-64': simulatedWebServers,
 };
