@@ -49,7 +49,9 @@ export async function spentBy(program: string, ...args: string[]): Promise<Spent
 export class Expenses {
   readonly #spent = new Map<ProgramName, Spent[]>();
 
-  add(program: ProgramName, spent: Spent): void {
+  /** `spent`: undefined if the program did not do it. */
+  add(program: ProgramName, spent: Spent | undefined): void {
+    if (spent === undefined) return;
     this.#spent.set(program, [...(this.#spent.get(program) ?? []), spent]);
   }
 

@@ -18,10 +18,26 @@ export interface Other {
   close(): Promise<void>;
 }
 
-const waitMsMax = 1_800_000;
+const waitMsMax = 600_000;
+/** Programs that missed a change. What follows would be measured with other folders. */
+const behind = new WeakSet<Other>();
 
-/** What `change` takes until both targets are equal to the source. Throws if contents differ then. */
-export async function throughOther(other: Other, change: () => Promise<unknown>): Promise<Spent> {
+/**
+ * What `change` takes until both targets are equal to the source. Undefined, and a line that says so, if the program missed this change
+ * or an earlier one: lsyncd takes a file whose size and second of change stay for unchanged.
+ */
+export async function throughOther(other: Other, change: () => Promise<unknown>): Promise<Spent | undefined> {
+  if (behind.has(other)) return undefined;
+  try {
+    return await throughLevel(other, change);
+  } catch (error) {
+    behind.add(other);
+    process.stderr.write(`  ${other.name} is left out from here on: ${String(error)}\n`);
+    return undefined;
+  }
+}
+
+async function throughLevel(other: Other, change: () => Promise<unknown>): Promise<Spent> {
   await flush();
   const { wireBytes, ...spent } = await metered(
     () => other.processorMs(),
