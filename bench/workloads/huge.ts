@@ -17,15 +17,14 @@ const atMost = (limit: number): { target: Bound; goal: Bound } => ({
   goal: { atMost: limit },
 });
 
-/** What `work` takes, and by how many MiB the resident memory of each member grows at most meanwhile. */
-async function watched(members: Trio, work: () => Promise<Spent>): Promise<{ spent: Spent; grownMiB: number[] }> {
+/** What `work` takes, and by how many MiB the resident memory of a member grows at most meanwhile: of the one where it grows most. */
+async function watched(members: Trio, work: () => Promise<Spent>): Promise<{ spent: Spent; grownMiB: number }> {
   const memories = () => Promise.all(members.map(async (member) => (await member.usage()).memoryMiB));
   const before = await memories();
-  const grownMiB = members.map(() => 0);
+  let grownMiB = 0;
   const timer = setInterval(async () => {
-    for (const [index, memory] of (await memories()).entries()) {
-      grownMiB[index] = Math.max(grownMiB[index] ?? 0, memory - (before[index] ?? 0));
-    }
+    const grown = (await memories()).map((memory, index) => memory - (before[index] ?? 0));
+    grownMiB = Math.max(grownMiB, ...grown);
   }, sampleMs);
   try {
     return { spent: await work(), grownMiB };
@@ -63,7 +62,7 @@ export async function hugeFiles(members: Trio): Promise<Result[]> {
     results.push({
       name: `${name}, highest growth of an agent's memory`,
       unit: 'MiB',
-      lockstep: grownMiB,
+      lockstep: [grownMiB],
       ...atMost(growthMiBMax),
       note: `arrived after ${(spent.ms / 1_000).toFixed(1)} s, with the time to write it`,
     });
