@@ -136,7 +136,7 @@ test.describe('two members', () => {
     await test.step('after a reload both versions can be put back', async () => {
       await page.reload();
       const settled = page.getByRole('region', { name: 'Settled' });
-      await expect(settled).toContainText('lines were picked of both versions, by ant');
+      await expect(settled).toContainText('a new version replaced both, by ant');
       await page.goto(`${ant.url}operations?path=plan`);
       const deleted = page.getByRole('button', { name: /^Deleted/ });
       // Five operations of one member at one time are one line: so many are made if a file was seen empty first.

@@ -49,8 +49,14 @@ describe('[CF13] how a conflict was settled is known from the journal', () => {
     expect(settled({ atPath: [merged, winner] })).toEqual({ how: 'merged', lost, by: merged, before: winner });
   });
 
+  test('a slow disk held it up before the copy was removed', () => {
+    const merged = made(bee, 4, 90, { content: content('both') });
+    expect(settled({ atPath: [merged, winner] })?.how).toBe('merged');
+  });
+
   test.each([
-    ['long before', made(bee, 4, 90, { content: content('x') })],
+    ['long before', made(bee, 4, 39, { content: content('x') })],
+    ['before another change', made(bee, 3, 90, { content: content('x') })],
     ['by another member', made(ant, 4, 99, { content: content('x') })],
     ['afterwards', made(bee, 6, 101, { content: content('x') })],
     ['only in its mode', made(bee, 4, 99, { kind: 'attr', content: content('bee'), keeps: [winner] })],

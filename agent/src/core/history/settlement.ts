@@ -28,10 +28,11 @@ export interface Settlement {
 }
 
 /**
- * The longest time between a new content at the path and the removal of the copy by the same member that count as one settlement: the agent
- * does both at once.
+ * The longest time between a new content at the path and the removal of the copy by the same member that count as one settlement. The agent
+ * does both at once, but a slow disk may hold it up in between: then nothing else was journaled between the two, unless the member is busy.
  */
 const togetherMs = 2_000;
+const nextToEachOtherMs = 60_000;
 
 /** How a conflict was settled; undefined if the journal does not have the last version of the copy. */
 export function settlementOf({ removal, atCopy, path, atPath, renamed }: RemovedCopy): Settlement | undefined {
@@ -53,5 +54,6 @@ export function settlementOf({ removal, atCopy, path, atPath, renamed }: Removed
 function isTogether({ kind, keeps, ...written }: Operation, removal: Operation): boolean {
   const isContent = (kind === 'put' || kind === 'symlink') && keeps === undefined;
   const ms = stampMs(removal.hlc) - stampMs(written.hlc);
-  return isContent && written.origin === removal.origin && written.seq < removal.seq && ms <= togetherMs;
+  const maxMs = written.seq === removal.seq - 1 ? nextToEachOtherMs : togetherMs;
+  return isContent && written.origin === removal.origin && written.seq < removal.seq && ms <= maxMs;
 }

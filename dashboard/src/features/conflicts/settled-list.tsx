@@ -81,6 +81,6 @@ function deedOf({ how, loser, to = '' }: SettledConflict): string {
     case 'both':
       return `${loser}’s version became ${to}`;
     case 'merged':
-      return 'lines were picked of both versions';
+      return 'a new version replaced both';
   }
 }
