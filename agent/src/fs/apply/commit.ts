@@ -138,8 +138,8 @@ export class Commit {
       const obstructed = this.#placing.removeDirectory(target);
       if (obstructed !== undefined) return obstructed;
       this.#placing.placeAsNew(staged.temporary, entry);
-    } else if (!this.#placing.replace(staged.temporary, entry, expected, keep)) {
-      this.#placing.saveEdit(staged, entry, action.do === 'write' ? action.content : undefined);
+    } else if (!this.#placing.replace(staged.temporary, target, expected, keep)) {
+      this.#placing.saveEdit(staged, target, action.do === 'write' ? action.content : undefined);
       return changed;
     }
     this.#touch(target);
@@ -167,7 +167,7 @@ export class Commit {
         this.#fault?.('remove');
         this.#system.unlink(source);
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
-        if (!this.#placing.replace(source, target, expected, keep)) return changed;
+        if (!this.#placing.replace(source, to, expected, keep)) return changed;
       } else {
         const obstructed = expected === 'absent' ? undefined : this.#placing.removeDirectory(to);
         if (obstructed !== undefined) return obstructed;
@@ -205,7 +205,7 @@ export class Commit {
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
       return this.#finish(entry, expected, { mode }) ?? changed;
     }
-    const taken = expected === 'absent' ? undefined : this.#placing.take(entry, expected, keep);
+    const taken = expected === 'absent' ? undefined : this.#placing.take(target, expected, keep);
     if (expected !== 'absent' && taken === undefined) return changed;
     this.#fault?.('rename');
     try {
@@ -232,7 +232,7 @@ export class Commit {
   #unlink({ expected }: ActionOf<'unlink'>, target: Target, keep: ContentId | undefined): ActionResult {
     const refused = refusalAt(this.#places, target, expected);
     if (refused !== undefined) return refused;
-    const taken = isDirectoryMode(expected.mode) ? undefined : this.#placing.take(target.entry, expected, keep);
+    const taken = isDirectoryMode(expected.mode) ? undefined : this.#placing.take(target, expected, keep);
     if (taken === undefined) return changed;
     taken.drop();
     this.#touch(target);

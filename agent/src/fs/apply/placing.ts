@@ -8,7 +8,14 @@ import type { Places } from '../places.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleIn } from './obstacle.ts';
-import { isWrittenUnseen, keepBeside, linkIfPermitted, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+import {
+  isWrittenUnseen,
+  keepBeside,
+  linkIfPermitted,
+  type Placed,
+  ReplacedVersion,
+  TakenVersion,
+} from './replaced-version.ts';
 import type { StagedEntry } from './staging.ts';
 import type { Target } from './target.ts';
 
@@ -27,7 +34,7 @@ export class Placing {
   }
 
   /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
-  saveEdit({ temporary, fingerprint }: StagedEntry, target: string, content: ContentId | undefined): void {
+  saveEdit({ temporary, fingerprint }: StagedEntry, target: Placed, content: ContentId | undefined): void {
     const stats = lstatIfThere(this.#system, temporary);
     if (stats === undefined) return;
     const isWritten = content !== undefined && isWrittenUnseen(this.#places, temporary, stats, content);
@@ -59,13 +66,13 @@ export class Placing {
   }
 
   /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
-  replace(source: string, target: string, expected: Fingerprint, keep: ContentId | undefined): boolean {
+  replace(source: string, target: Placed, expected: Fingerprint, keep: ContentId | undefined): boolean {
     this.#fault?.('keep');
-    const replaced = ReplacedVersion.hold(this.#places, target, expected, keep);
+    const replaced = ReplacedVersion.hold(this.#places, target.entry, expected, keep);
     if (replaced === undefined) return false;
     this.#fault?.('rename');
     try {
-      this.#system.rename(source, target);
+      this.#system.rename(source, target.entry);
     } catch (error) {
       replaced.release();
       throw error;
@@ -80,7 +87,7 @@ export class Placing {
   }
 
   /** Takes the file at `target` away; it goes to history. Undefined if it was not the expected one. */
-  take(target: string, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
+  take(target: Placed, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
     this.#fault?.('remove');
     const taken = TakenVersion.take(this.#places, target, expected, keep);
     this.added = taken?.added;

@@ -10,43 +10,114 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Fingerprint } from '../../core/entry.ts';
 import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
-import { ReplacedVersion } from './replaced-version.ts';
+import { type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+
+interface Tried {
+  readonly places: Places;
+  readonly folder: string;
+  readonly staging: string;
+  /** A file with the text `old`, in a directory of the folder. */
+  readonly file: string;
+  readonly target: Placed;
+  readonly expected: Fingerprint;
+}
+
+function tried(): Tried {
+  const directory = mkdtempSync(join(tmpdir(), 'lockstep-replaced-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const [folder, staging] = [join(directory, 'folder'), join(directory, 'staging')];
+  mkdirSync(join(folder, 'sub'), { recursive: true });
+  mkdirSync(staging);
+  const system = nodeSystemCalls();
+  const top = system.openDirectory(folder);
+  onTestFinished(() => top.close());
+  const stateIdentity = { dev: 0, ino: 0 };
+  const places = {
+    system,
+    staging,
+    stateIdentity,
+    top,
+    temporaryName: temporaryNames('t'),
+    memberName: 'ant',
+  } as Places;
+  const file = join(folder, 'sub', 'file');
+  writeFileSync(file, 'old');
+  const parent = system.openDirectory(join(folder, 'sub'));
+  onTestFinished(() => parent.close());
+  const stats = lstatIfThere(system, file);
+  if (stats === undefined) throw new Error('the file is missing');
+  const target = { path: 'sub/file', entry: `${parent.path}/file` };
+  return { places, folder, staging, file, target, expected: fingerprintOf(stats) };
+}
+
+/** The texts of all files in the folder by their paths, with the time in names of conflict copies as `T`. */
+function textsIn(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name));
+  const named = (path: string): string => path.slice(folder.length + 1).replace(/\d{8}T\d{9}Z/, 'T');
+  return Object.fromEntries(paths.map((path) => [named(path), readFileSync(path, 'utf8')]));
+}
 
 /** A file of which a user writes the old version while it is replaced, after which `then` happens. Returns the texts of all files. */
 function putBackAfter(then: (file: string) => void): Record<string, string> {
-  const directory = mkdtempSync(join(tmpdir(), 'lockstep-replaced-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const folder = join(directory, 'folder');
-  const staging = join(directory, 'staging');
-  mkdirSync(folder);
-  mkdirSync(staging);
-  const system = nodeSystemCalls();
-  const places = { system, staging, temporaryName: temporaryNames('t'), memberName: 'ant' } as Places;
-  const file = join(folder, 'file');
-  writeFileSync(file, 'old');
-  const stats = lstatIfThere(system, file);
-  if (stats === undefined) throw new Error('the file is missing');
-  const replaced = ReplacedVersion.hold(places, file, fingerprintOf(stats), undefined);
+  const { places, folder, staging, file, target, expected } = tried();
+  const replaced = ReplacedVersion.hold(places, target.entry, expected, undefined);
   appendFileSync(file, ', edited');
   const source = join(staging, 'new');
   writeFileSync(source, 'new');
   renameSync(source, file);
   then(file);
   expect(replaced?.isUnchanged()).toBe(false);
-  replaced?.putBack(source, file);
+  replaced?.putBack(source, target);
   expect(readdirSync(staging).filter((name) => name !== 'new')).toEqual([]);
-  return Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
+  return textsIn(folder);
 }
 
 test('[MT4] a file that was written to while it was replaced has its name again', () => {
-  expect(putBackAfter(() => undefined)).toEqual({ file: 'old, edited' });
+  expect(putBackAfter(() => undefined)).toEqual({ 'sub/file': 'old, edited' });
 });
 
 // Simulator, seed 34099: the edit was lost.
 test('[MT4] it also has if a user has moved the new file away', () => {
-  expect(putBackAfter((file) => renameSync(file, `${file}-2`))).toEqual({ file: 'old, edited', 'file-2': 'new' });
+  expect(putBackAfter((file) => renameSync(file, `${file}-2`))).toEqual({
+    'sub/file': 'old, edited',
+    'sub/file-2': 'new',
+  });
+});
+
+describe('[MT4] one whose directory was removed meanwhile', () => {
+  const removed = (file: string): void => rmSync(join(file, '..'), { recursive: true });
+
+  test('is a conflict copy in the directory above', () => {
+    expect(putBackAfter(removed)).toEqual({ 'file.conflict-T-ant': 'old, edited' });
+  });
+
+  test('is a conflict copy also if a file has the name of the directory', () => {
+    const texts = putBackAfter((file) => {
+      removed(file);
+      writeFileSync(join(file, '..'), 'a file');
+    });
+    expect(texts).toEqual({ 'file.conflict-T-ant': 'old, edited', sub: 'a file' });
+  });
+
+  // Simulator, seed 44913: the edit stayed in staging.
+  test('is a conflict copy if the agent was deleting it', () => {
+    const { places, folder, staging, file, target, expected } = tried();
+    appendFileSync(file, ', edited');
+    const { system } = places;
+    // The user's `rm -r` comes when the agent has taken the file, and sees an empty directory.
+    const rename = (from: string, to: string): void => {
+      system.rename(from, to);
+      if (from === target.entry) removed(file);
+    };
+    const taken = TakenVersion.take({ ...places, system: { ...system, rename } }, target, expected, undefined);
+    expect(taken).toBeUndefined();
+    expect(readdirSync(staging)).toEqual([]);
+    expect(textsIn(folder)).toEqual({ 'file.conflict-T-ant': 'old, edited' });
+  });
 });

@@ -2,6 +2,7 @@ import { type ContentId, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { conflictPath } from '../../core/conflict-name.ts';
 import type { Fingerprint } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
+import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { hasContentOf, isRacyAfterPlacing, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
@@ -11,9 +12,16 @@ import { removeIfThere } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
 import { temporaryPath } from './staging.ts';
+import type { Target } from './target.ts';
+
+/** The path of an entry in the folder, and the one for system calls. */
+export type Placed = Pick<Target, 'path' | 'entry'>;
 
 /** Codes of link(2) on file systems that refuse it, for files of other users, and for inodes with too many names. */
 const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EXDEV', 'EACCES']);
+
+/** Codes of calls at a path whose directory was removed, or is a file now. */
+const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR']);
 
 /** `link`, or false if it is not permitted here. Throws `EEXIST` and other errors. */
 export function linkIfPermitted(system: SystemCalls, existing: string, name: string): boolean {
@@ -89,9 +97,9 @@ export class ReplacedVersion {
    * Undoes a replacement: `target` is the replaced file again. Its replacement, or a file that was renamed onto it since, is at `source`.
    * `target` exists at every moment, unless a user has moved the replacement away.
    */
-  putBack(source: string, target: string): void {
+  putBack(source: string, target: Placed): void {
     if (this.#name === undefined) return;
-    if (linkIfThere(this.#places.system, target, source)) this.#places.system.rename(this.#name, target);
+    if (linkIfThere(this.#places.system, target.entry, source)) this.#places.system.rename(this.#name, target.entry);
     else restore(this.#places, this.#name, target);
     if (this.added !== undefined) dropIfWrong(this.#places, this.added.content);
   }
@@ -183,11 +191,11 @@ function identify(
 export class TakenVersion {
   readonly #places: Places;
   readonly #name: string;
-  readonly #target: string;
+  readonly #target: Placed;
   /** The version that was added to history. */
   readonly added: AddedVersion | undefined;
 
-  private constructor(places: Places, name: string, target: string, added: AddedVersion | undefined) {
+  private constructor(places: Places, name: string, target: Placed, added: AddedVersion | undefined) {
     this.#places = places;
     this.#name = name;
     this.#target = target;
@@ -197,15 +205,15 @@ export class TakenVersion {
   /** Takes the entry at `target`, and adds a file to history as `keep` if it is missing there. Undefined if it is another entry. */
   static take(
     places: Places,
-    target: string,
+    target: Placed,
     expected: Fingerprint,
     keep: ContentId | undefined,
   ): TakenVersion | undefined {
     const { system } = places;
     // First: a file that exists only in staging is lost if the agent is killed.
-    const added = keepVersion(places, target, keep);
+    const added = keepVersion(places, target.entry, keep);
     const name = temporaryPath(places);
-    system.rename(target, name);
+    system.rename(target.entry, name);
     if (isVersion(places, name, expected, keep)) {
       return new TakenVersion(places, name, target, added);
     }
@@ -231,41 +239,56 @@ function linkIfThere(system: SystemCalls, existing: string, name: string): boole
     system.link(existing, name);
     return true;
   } catch (error) {
-    if (errorCodeOf(error) === 'ENOENT') return false;
+    if (goneCodes.has(errorCodeOf(error))) return false;
     throw error;
   }
 }
 
-function restore(places: Places, name: string, target: string): void {
+function restore(places: Places, name: string, target: Placed): void {
   const { system } = places;
+  const { entry } = target;
   try {
-    if (linkIfPermitted(system, name, target)) {
+    if (linkIfPermitted(system, name, entry)) {
       system.unlink(name);
       return;
     }
-    if (lstatIfThere(system, target) === undefined) {
-      system.rename(name, target);
+    if (lstatIfThere(system, entry) === undefined) {
+      system.rename(name, entry);
       return;
     }
   } catch (error) {
-    if (errorCodeOf(error) !== 'EEXIST') throw error;
+    const code = errorCodeOf(error);
+    if (code !== 'EEXIST' && !goneCodes.has(code)) throw error;
   }
-  // A program created another file there since, without knowledge of this one.
+  // A program created another file there since, without knowledge of this one, or removed the directory.
   keepBeside(places, name, target);
 }
 
-/** Moves a user's version out of staging, to a conflict copy next to `target`. */
-export function keepBeside(places: Places, name: string, target: string): void {
-  const { system, memberName } = places;
+/** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if the directory was removed since. */
+export function keepBeside(places: Places, name: string, { path, entry }: Placed): void {
+  if (madeCopy(places, name, entry)) return;
+  descending(places, (descent) => {
+    for (let above = parentOf(path); ; above = parentOf(above)) {
+      const directory = descent.directory(above);
+      if (directory !== undefined && madeCopy(places, name, `${directory.path}/${nameOf(path)}`)) return;
+      if (above === '') throw Object.assign(new Error('the folder was removed'), { code: 'ENOENT' });
+    }
+  });
+}
+
+/** False if the directory of `entry` is not there any more. */
+function madeCopy({ system, memberName }: Places, name: string, entry: string): boolean {
   for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {
-    const copy = joinPath(parentOf(target), conflictPath(nameOf(target), stamp, memberName));
+    const copy = joinPath(parentOf(entry), conflictPath(nameOf(entry), stamp, memberName));
     if (lstatIfThere(system, copy) !== undefined) continue;
     try {
       if (linkIfPermitted(system, name, copy)) system.unlink(name);
       else system.rename(name, copy);
-      return;
+      return true;
     } catch (error) {
-      if (errorCodeOf(error) !== 'EEXIST') throw error;
+      const code = errorCodeOf(error);
+      if (goneCodes.has(code)) return false;
+      if (code !== 'EEXIST') throw error;
     }
   }
 }
