@@ -11,7 +11,7 @@ import { obstacleIn } from './obstacle.ts';
 import {
   isWrittenUnseen,
   keepBeside,
-  linkIfPermitted,
+  moveToFree,
   type Placed,
   ReplacedVersion,
   TakenVersion,
@@ -53,16 +53,10 @@ export class Placing {
     }
   }
 
-  /** Uses link(2), which fails if an entry appeared at `target` since the check. rename(2) would replace that entry. */
+  /** Throws `EEXIST` if an entry appeared at `target` since the check. */
   placeAsNew(source: string, target: string): void {
     this.#fault?.('rename');
-    if (linkIfPermitted(this.#system, source, target)) {
-      this.#system.unlink(source);
-      return;
-    }
-    if (lstatIfThere(this.#system, target) !== undefined)
-      throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
-    this.#system.rename(source, target);
+    moveToFree(this.#system, source, target);
   }
 
   /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */

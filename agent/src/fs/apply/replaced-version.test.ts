@@ -121,3 +121,20 @@ describe('[MT4] one whose directory was removed meanwhile', () => {
     expect(textsIn(folder)).toEqual({ 'file.conflict-T-ant': 'old, edited' });
   });
 });
+
+// Simulator, seed 63243: a link that made way for a directory stayed in staging, since there was no room for either.
+test('[MT4] a version that was taken away is put back on a full disk', () => {
+  const { places, folder, staging, target, expected } = tried();
+  const system = new Proxy(places.system, {
+    get: (calls, call: keyof Places['system']) => (call === 'link' ? throwsFull : calls[call]),
+  });
+  const taken = TakenVersion.take({ ...places, system }, target, expected, undefined);
+  expect(textsIn(folder)).toEqual({});
+  taken?.putBack();
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
+  expect(readdirSync(staging)).toEqual([]);
+});
+
+function throwsFull(): never {
+  throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+}

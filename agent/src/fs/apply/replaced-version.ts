@@ -23,8 +23,11 @@ const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS
 /** Codes of calls at a path whose directory was removed, or is a file now. */
 const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR']);
 
+/** Codes of calls that need room on a disk that has none. */
+const fullCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+
 /** `link`, or false if it is not permitted here. Throws `EEXIST` and other errors. */
-export function linkIfPermitted(system: SystemCalls, existing: string, name: string): boolean {
+function linkIfPermitted(system: SystemCalls, existing: string, name: string): boolean {
   try {
     system.link(existing, name);
     return true;
@@ -245,23 +248,31 @@ function linkIfThere(system: SystemCalls, existing: string, name: string): boole
 }
 
 function restore(places: Places, name: string, target: Placed): void {
-  const { system } = places;
-  const { entry } = target;
+  try {
+    moveToFree(places.system, name, target.entry);
+  } catch (error) {
+    const code = errorCodeOf(error);
+    if (code !== 'EEXIST' && !goneCodes.has(code)) throw error;
+    // A program created another file there since, without knowledge of this one, or removed the directory.
+    keepBeside(places, name, target);
+  }
+}
+
+/**
+ * Moves an entry from a private name to another one. Throws `EEXIST` if that is taken: link(2) fails then, where rename(2) would replace the
+ * entry. rename(2) is used where links are refused, and on a disk that has no room for one more name.
+ */
+export function moveToFree(system: SystemCalls, name: string, entry: string): void {
   try {
     if (linkIfPermitted(system, name, entry)) {
       system.unlink(name);
       return;
     }
-    if (lstatIfThere(system, entry) === undefined) {
-      system.rename(name, entry);
-      return;
-    }
   } catch (error) {
-    const code = errorCodeOf(error);
-    if (code !== 'EEXIST' && !goneCodes.has(code)) throw error;
+    if (!fullCodes.has(errorCodeOf(error))) throw error;
   }
-  // A program created another file there since, without knowledge of this one, or removed the directory.
-  keepBeside(places, name, target);
+  if (lstatIfThere(system, entry) !== undefined) throw Object.assign(new Error('taken meanwhile'), { code: 'EEXIST' });
+  system.rename(name, entry);
 }
 
 /** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if the directory was removed since. */
@@ -280,10 +291,8 @@ export function keepBeside(places: Places, name: string, { path, entry }: Placed
 function madeCopy({ system, memberName }: Places, name: string, entry: string): boolean {
   for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {
     const copy = joinPath(parentOf(entry), conflictPath(nameOf(entry), stamp, memberName));
-    if (lstatIfThere(system, copy) !== undefined) continue;
     try {
-      if (linkIfPermitted(system, name, copy)) system.unlink(name);
-      else system.rename(name, copy);
+      moveToFree(system, name, copy);
       return true;
     } catch (error) {
       const code = errorCodeOf(error);
