@@ -1,5 +1,6 @@
 import { type Dot, dotKey, isLive, type Operation } from '@lockstep/shared';
 import type { DiskEntry } from '../../core/entry.ts';
+import { covers } from '../../core/version.ts';
 import type { Inode } from '../disk/inode.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
@@ -62,12 +63,16 @@ export function valuesAmong(
   return values;
 }
 
-/** True for an operation that one of these machines knows and that another operation has replaced there: the others learn that. */
+/**
+ * True for an operation that another one at its path has replaced on one of these machines: the others learn that. That machine may know it
+ * only by the version of the other.
+ */
 export function isOverAmong(machines: readonly Machine[]): (path: string, operation: Dot) => boolean {
   return (path, operation) =>
     machines.some(({ journal }) => {
-      const isKnown = journal.operation(operation) !== undefined;
-      return isKnown && !journal.heads(path).some((head) => dotKey(head) === dotKey(operation));
+      const heads = journal.heads(path);
+      if (heads.some((head) => dotKey(head) === dotKey(operation))) return false;
+      return journal.operation(operation) !== undefined || heads.some(({ version }) => covers(version, operation));
     });
 }
 
