@@ -6,15 +6,23 @@ import type { Context } from '../state/context.ts';
 import { PathProblems } from './path-problems.ts';
 import { RoomWaits } from './room-waits.ts';
 
-const retry = { minMs: 50, maxMs: 10_000 };
+/** The shortest and the longest time to the next attempt. */
+interface RetryLimits {
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+const retry: RetryLimits = { minMs: 50, maxMs: 10_000 };
 /** Each attempt fetches what still has room, and drops it. */
-const retryWithoutRoom = { minMs: 30_000, maxMs: 300_000 };
+const retryWithoutRoom: RetryLimits = { minMs: 30_000, maxMs: 300_000 };
 const blockedMax = 100_000;
 
 /** A path whose head could not be applied: tried again later, or when the head changes. */
 interface Blocked {
   readonly head: string;
+  /** Those with the same limits. */
   readonly attempts: number;
+  readonly limits: RetryLimits;
   readonly untilMs: number;
   readonly reason: string;
 }
@@ -52,14 +60,16 @@ export class BlockedPaths {
       reason,
       code,
       limits,
-    }: { readonly reason: string; readonly code: ProblemCode | undefined; readonly limits: typeof retry },
+    }: { readonly reason: string; readonly code: ProblemCode | undefined; readonly limits: RetryLimits },
   ): void {
     const { clock } = this.#context;
     const known = this.#blocked.get(path);
-    const attempts = known?.head === dotKey(head) ? known.attempts + 1 : 0;
+    const isSame = known?.head === dotKey(head) && known.limits === limits;
+    const attempts = isSame ? known.attempts + 1 : 0;
     const delayMs = backoffMs(attempts, limits, clock.random());
     if (this.#blocked.size < blockedMax || known) {
-      this.#blocked.set(path, { head: dotKey(head), attempts, untilMs: clock.monotonicMs() + delayMs, reason });
+      const untilMs = clock.monotonicMs() + delayMs;
+      this.#blocked.set(path, { head: dotKey(head), attempts, limits, untilMs, reason });
     }
     if (code) this.#problems.report(path, head, code, reason);
     this.#timer.in(delayMs);
