@@ -54,3 +54,26 @@ test('[OD5] once all files fitted, the next one that does not is tried to be dro
   engine.cache.limit({ bytes: mebibyte / 2 });
   expect(await until(() => questions > before, 3_000)).toBe(true);
 });
+
+// Simulator, seed 79578: the file was deleted on all members.
+test('[OD5] a file that was removed by a drop that failed in the end is dropped, and not deleted', async () => {
+  const bee = new ScriptedPeer('b');
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks: false, shows: true });
+  };
+  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
+  const { folder } = engine.context;
+  const apply = folder.apply.bind(folder);
+  folder.apply = async (requests) => {
+    const results = await apply(requests);
+    const problem = { result: 'problem', code: 'path-inaccessible', detail: 'The disk failed.' } as const;
+    return requests.map(({ action }, index) => (action.do === 'unlink' ? problem : results[index])) as typeof results;
+  };
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => volume.disk.at('song') === undefined, 5 * minuteMs)).toBe(true);
+  await until(() => false, 30 * minuteMs);
+  expect(journal.heads('song')).toMatchObject([{ kind: 'put' }]);
+  expect(journal.disk('song')).toMatchObject({ remote: true });
+});

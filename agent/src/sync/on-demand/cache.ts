@@ -287,16 +287,23 @@ export class Cache {
       ),
     );
     for (const [index, { path, ...entry }] of present.entries()) {
-      if (results[index]?.result === 'done') {
+      const result = results[index]?.result;
+      if (result === 'done') {
         this.#policy.dropped(path);
         this.droppedFiles++;
         this.dropped.publish(path);
-      } else {
-        // A user changed it at this moment: that is an edit of what was here.
-        journal.recordDisk([{ path, entry }]);
-        facts.doubted.publish(path);
-        if (results[index]?.result === 'problem') this.#stuck.add(path, clock.monotonicMs());
+        continue;
       }
+      // A user changed it at this moment: that is an edit of what was here.
+      if (result === 'changed' || (await this.#isSame(path, entry.fingerprint))) journal.recordDisk([{ path, entry }]);
+      facts.doubted.publish(path);
+      if (result === 'problem') this.#stuck.add(path, clock.monotonicMs());
     }
+  }
+
+  /** False also if the disk does not tell. A call may fail when it has removed the file: that must not look like a user's delete. */
+  async #isSame(path: string, expected: DiskEntry['fingerprint']): Promise<boolean> {
+    const [seen] = await this.#context.folder.observe([{ path, expected }]);
+    return seen?.state === 'same';
   }
 }
