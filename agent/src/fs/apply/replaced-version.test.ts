@@ -15,6 +15,7 @@ import type { Fingerprint } from '../../core/entry.ts';
 import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
+import type { SystemCalls } from '../system-calls.ts';
 import { type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 
 interface Tried {
@@ -131,6 +132,18 @@ test('[MT4] a version that was taken away is put back on a full disk', () => {
   const taken = TakenVersion.take({ ...places, system }, target, expected, undefined);
   expect(textsIn(folder)).toEqual({});
   taken?.putBack();
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
+  expect(readdirSync(staging)).toEqual([]);
+});
+
+test('[MT4] a version that cannot be examined once it is taken away is put back', () => {
+  const { places, folder, staging, target, expected } = tried();
+  const lstat: SystemCalls['lstat'] = (path) => {
+    if (path.startsWith(staging)) throw Object.assign(new Error('the disk failed'), { code: 'EIO' });
+    return places.system.lstat(path);
+  };
+  const system = { ...places.system, lstat };
+  expect(TakenVersion.take({ ...places, system }, target, expected, undefined)).toBeUndefined();
   expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
   expect(readdirSync(staging)).toEqual([]);
 });

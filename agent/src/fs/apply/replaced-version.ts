@@ -93,7 +93,7 @@ export class ReplacedVersion {
 
   /** Ends the hold: the replacement is final, or was not made. */
   release(): void {
-    if (this.#name !== undefined) this.#places.system.unlink(this.#name);
+    if (this.#name !== undefined) forget(this.#places.system, this.#name);
   }
 
   /**
@@ -158,11 +158,25 @@ function dropIfWrong(places: Places, keep: ContentId): void {
   }
 }
 
-/** True if the entry at a private name is the expected version: nothing wrote to it. */
+/** True if the entry at a private name is the expected version: nothing wrote to it. One that cannot be examined may have been written to. */
 function isVersion(places: Places, path: string, expected: Fingerprint, content: ContentId | undefined): boolean {
-  const stats = lstatIfThere(places.system, path);
-  if (stats === undefined || !hasContentOf(stats, expected)) return false;
-  return content === undefined || !isWrittenUnseen(places, path, stats, content);
+  try {
+    const stats = lstatIfThere(places.system, path);
+    if (stats === undefined || !hasContentOf(stats, expected)) return false;
+    return content === undefined || !isWrittenUnseen(places, path, stats, content);
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+/** Removes the private name of a version that is not needed any more. What the disk refuses to remove is removed at the next start. */
+function forget(system: SystemCalls, name: string): void {
+  try {
+    system.unlink(name);
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+  }
 }
 
 /**
@@ -227,7 +241,7 @@ export class TakenVersion {
 
   /** Removes the version: its name is free, or another entry has it. */
   drop(): void {
-    this.#places.system.unlink(this.#name);
+    forget(this.#places.system, this.#name);
   }
 
   /** Restores its name, or makes it a conflict copy if a program created another entry there. */
