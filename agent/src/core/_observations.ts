@@ -35,6 +35,7 @@ export function find(input: {
   readonly isKept?: boolean;
   readonly isInterrupted?: boolean;
   readonly isOnDemand?: boolean;
+  readonly ownDelete?: Operation;
 }): Finding {
   const { row, shown, head, journaled = [], ...rest } = input;
   return findLocalChange({ path: 'p', row, shown, head, ...rest, journaled: () => journaled });

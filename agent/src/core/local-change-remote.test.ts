@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { find, rowOf, seen, words } from './_observations.ts';
-import { bee, directory, file, gone, operation } from './plan/_fixtures.ts';
+import { ant, bee, directory, file, gone, operation } from './plan/_fixtures.ts';
 
 const shown = operation('p', file('A'), { origin: bee, seq: 1 });
 const newer = operation('p', file('B'), { origin: bee, seq: 2 }, [shown]);
@@ -20,6 +20,15 @@ describe('a remote row × the entry', () => {
   test('[OD11] a file that was dropped, and not removed before a kill, is no edit after a new version', () => {
     expect(words(find({ seen: seen(file('A')), row: remote, shown, head: newer }))).toBe(`adopt ${bee}1`);
   });
+});
+
+// Simulator, seed 81791: a directory was moved out of the folder and back while another member kept a file of it.
+test('[OD11] a remote file that its user deleted here, and puts back, replaces that delete', () => {
+  const deleted = operation('p', gone, { origin: ant, seq: 1 });
+  const input = { row: remote, shown, head: shown, ownDelete: deleted };
+  expect(words(find({ ...input, seen: seen(file('A')) }))).toBe(`put after ${ant}1+${bee}1`);
+  expect(words(find({ ...input, seen: seen(file('B')) }))).toBe(`put after ${ant}1`);
+  expect(words(find({ ...input, seen: seen(undefined) }))).toBe('nothing');
 });
 
 describe('a file that is out of date and gone', () => {

@@ -102,7 +102,8 @@ export type Finding =
  * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
  * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
  * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
- * path. `isOnDemand`: this member removes files that are out of date instead of replacing them.
+ * path. `isOnDemand`: this member removes files that are out of date instead of replacing them. `ownDelete`: a sibling of the head, by which a
+ * user deleted the entry here. A remote row says nothing of it.
  */
 export function findLocalChange(input: {
   readonly path: string;
@@ -114,11 +115,13 @@ export function findLocalChange(input: {
   readonly isKept?: boolean | undefined;
   readonly isInterrupted?: boolean | undefined;
   readonly isOnDemand?: boolean | undefined;
+  readonly ownDelete?: Operation | undefined;
 }): Finding {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
+  const ownDelete = row?.remote ? input.ownDelete : undefined;
   // A row without a fingerprint names a live entry only if that is ignored, remote or could not be shown: no user saw it here.
-  const shown = present || (input.shown && !isLive(input.shown)) ? input.shown : undefined;
+  const shown = present || (input.shown && !isLive(input.shown)) ? input.shown : ownDelete;
   const parents = shown ? [shown] : [];
   const replaced = present ? row.content : undefined;
   if (seen.state === 'absent') {
@@ -146,7 +149,7 @@ export function findLocalChange(input: {
     return operation.mode === mode && hasSameTime(operation) ? 'all' : 'content';
   };
   // The agent was killed between two steps: it records a file as remote before it removes it, and as shown after it has written it.
-  if (row?.remote && input.shown && matches(input.shown) === 'all') {
+  if (row?.remote && ownDelete === undefined && input.shown && matches(input.shown) === 'all') {
     return { do: 'adopt', head: input.shown, fingerprint, racy };
   }
   const matchesShown = shown ? matches(shown) : 'no';

@@ -1,4 +1,4 @@
-import type { Operation } from '@lockstep/shared';
+import { isLive, memberOf, type Operation } from '@lockstep/shared';
 import { unconfirmedAfter, unconfirmedAt } from '../../core/confirmation.ts';
 import {
   type DiskEntry,
@@ -44,7 +44,7 @@ export class RowComparison {
   async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
     const { journal, self } = this.#context;
     const shown = row && journal.operation(row.dot);
-    const [head] = journal.heads(path);
+    const [head, ...siblings] = journal.heads(path);
     const mayBeRemoved = self.onDemand === true && seen.state === 'absent' && head !== shown;
     const finding = findLocalChange({
       path,
@@ -53,6 +53,7 @@ export class RowComparison {
       shown,
       head,
       isOnDemand: self.onDemand,
+      ownDelete: siblings.find((each) => !isLive(each) && memberOf(each.origin) === self.id),
       isKept: (mayBeRemoved || isPassedOver(shown, head)) && (await this.#isKept(row)),
       journaled: () =>
         journal
