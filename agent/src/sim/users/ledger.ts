@@ -162,6 +162,11 @@ export class Ledger {
     return this.#gone.has(key) && !this.#touched.has(key) && !this.#contested.has(path);
   }
 
+  /** Who last wrote a value, or brought it back. */
+  writerOf(key: ValueKey): string | undefined {
+    return this.#values.get(key)?.writer;
+  }
+
   /** Records that a user created a file at a path where others may have one: the entry there can get a conflict copy. */
   contested(path: string): void {
     this.#contested.add(path);

@@ -205,14 +205,17 @@ function remotePaths({ journal }: Machine): readonly string[] {
 
 /**
  * Gone: no folder has a value that its only user deleted. A member that lost its journal or unsynced data cannot know of the delete: it
- * publishes that file again.
+ * publishes that file again. Nor can one whose clock was set back and forward again: the directory seems to be older than the file.
  */
 export function checkGone({ remaining, ledger, mayLackContent }: World): Problem {
   if (mayLackContent) return undefined;
+  const confused = new Set(remaining.flatMap(({ name, wall }) => (wall.wasSetBothWays ? [name] : [])));
   for (const { name, volume } of remaining) {
     for (const [path, inode] of volume.disk.entries()) {
       const value = valueAt(inode);
-      if (value !== undefined && ledger.isGone(value))
+      if (value === undefined || !ledger.isGone(value)) continue;
+      const writer = ledger.writerOf(value);
+      if (writer === undefined || !confused.has(writer))
         return `${ledger.nameOf(value)}, which its user deleted, is at ${path} of ${name}`;
     }
   }
