@@ -27,7 +27,7 @@ function lostContents(world: World): ReadonlySet<ContentId> {
   // overwrites one that is not durable while the clock is set back, so that it seems to be older, as GUARANTEES says.
   const mayLack = (content: ContentId): boolean => mayLackAny || !world.ledger.isOwed(content);
   if (!mayLackAny && !remaining.some(({ isOnDemand, wall }) => isOnDemand || wall.wasSetBothWays)) return lost;
-  const held = remaining.map((machine) => (areHidden ? visibleValuesOn(machine) : valuesOn(machine)));
+  const held = remaining.map(servedBy);
   for (const { journal } of remaining) {
     const heads = [
       ...journal.headsUnder('', undefined, headsAtOnce),
@@ -41,11 +41,12 @@ function lostContents(world: World): ReadonlySet<ContentId> {
   return lost;
 }
 
-/** The contents that a machine can serve: those in history and those of entries that no mount hides. */
-function visibleValuesOn(machine: Machine): ReadonlySet<ValueKey> {
+/** The contents that a machine can serve: those in history and those of files that are whole, and that no mount hides. */
+function servedBy(machine: Machine): ReadonlySet<ValueKey> {
   const isHidden = isHiddenIn(machine);
   const { disk, history } = machine.volume;
-  const inodes = [...disk.entries()].flatMap(([path, inode]) => (isHidden(path) ? [] : [inode]));
+  const isServed = (path: string): boolean => !isHidden(path) && machine.journal.disk(path)?.damaged !== true;
+  const inodes = [...disk.entries()].flatMap(([path, inode]) => (isServed(path) ? [inode] : []));
   return new Set([...inodes, ...history.values()].flatMap((inode) => valueAt(inode) ?? []));
 }
 
