@@ -77,3 +77,38 @@ test('[OD5] a file that was removed by a drop that failed in the end is dropped,
   expect(journal.heads('song')).toMatchObject([{ kind: 'put' }]);
   expect(journal.disk('song')).toMatchObject({ remote: true });
 });
+
+// Simulator, seeds 52314 and 67984: each reader asked about each file twice a second.
+test('[OD5] however many readers wait for room, the others are asked about a file less and less often', async () => {
+  const bee = new ScriptedPeer('b');
+  let questions = 0;
+  let lacks = true;
+  bee.answer = (message) => {
+    if (message.type !== 'want') return;
+    questions++;
+    bee.say({ type: 'missing', id: message.id, lacks, shows: true });
+  };
+  const { engine, volume, until } = openTestMember([bee], { onDemand: true });
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => questions > 0, minuteMs)).toBe(true);
+  engine.cache.limit({ bytes: mebibyte });
+
+  const refused: string[] = [];
+  const wait = async (path: string): Promise<void> => {
+    const reserved = await engine.cache.reserve(path, 1_000);
+    if ('reason' in reserved) refused.push(path);
+  };
+  questions = 0;
+  for (const path of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) void wait(path);
+  expect(await until(() => refused.length === 8, minuteMs)).toBe(true);
+  expect(questions).toBeLessThan(25);
+
+  void wait('i');
+  const before = questions;
+  expect(await until(() => questions >= before + 3, minuteMs)).toBe(true);
+  lacks = false;
+  expect(await until(() => volume.disk.at('song') === undefined, 3_000)).toBe(true);
+  expect(refused).not.toContain('i');
+});

@@ -1,6 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
+import { DropPauses } from '../../core/cache/drop-pauses.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
@@ -62,6 +63,7 @@ export class Cache {
   #againAtMs = 0;
   #overSinceMs: number | undefined;
   readonly #stuck = new StuckFiles();
+  readonly #pauses = new DropPauses();
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
   #copiesOf: (path: string) => Copies = () => 'all';
@@ -209,7 +211,7 @@ export class Cache {
   /** Drops files until `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts what is used. */
   #makeRoom(bytes: number, key?: object): Promise<Outcome> {
     const made = this.#making.then(async () => {
-      const outcome = await this.#dropFor(bytes);
+      const outcome = await this.#dropFor(bytes, key === undefined);
       if (outcome === 'room' && key !== undefined) this.#reserved.set(key, bytes);
       return outcome;
     });
@@ -217,17 +219,18 @@ export class Cache {
     return made;
   }
 
-  async #dropFor(bytes: number): Promise<Outcome> {
+  /** `asksAll`: asks the others about files that could not be dropped a moment ago, too. Readers that wait share the last answers instead. */
+  async #dropFor(bytes: number, asksAll: boolean): Promise<Outcome> {
     if (this.hasRoom(bytes)) return 'room';
     if (bytes > this.bytesMax) return 'never';
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A fetch that ends during the attempt is no candidate of it.
     const isComing = this.#reserved.size > 0;
     const nowMs = this.#context.clock.monotonicMs();
-    const { candidates, uncertain } = findCandidates(this.#context, this.#policy, (path) =>
-      this.#stuck.has(path, nowMs),
-    );
-    let waiting = uncertain;
+    const found = findCandidates(this.#context, this.#policy, (path) => this.#stuck.has(path, nowMs));
+    const candidates = found.candidates.filter(({ row }) => asksAll || !this.#pauses.has(row, nowMs));
+    const areOthersUp = this.#peers.ready().length > 0;
+    let waiting = found.uncertain + (areOthersUp ? found.candidates.length - candidates.length : 0);
     while (candidates.length > 0 && this.usedBytes > lowBytes) {
       let left = this.usedBytes - lowBytes;
       const batch: Candidate[] = [];
@@ -248,7 +251,7 @@ export class Cache {
    * a name, and be lost. Resolves with the number of the rest that may be dropped soon: it was in use, or a member is up that may have it.
    */
   async #drop(batch: readonly Candidate[]): Promise<number> {
-    const { wanted, lock, folder } = this.#context;
+    const { wanted, lock, folder, clock } = this.#context;
     // From now on this member tells the others that it lacks them: of two that drop the same file, at most one is told that the other has it.
     for (const { row } of batch) wanted.dropping.add(row.path);
     try {
@@ -260,6 +263,10 @@ export class Cache {
       });
       const inUse = new Set(enough.length > 0 ? await folder.inUse() : []);
       const idle = enough.filter(({ row }) => !inUse.has(row.path));
+      const nowMs = clock.monotonicMs();
+      for (const candidate of batch) {
+        if (!idle.includes(candidate)) this.#pauses.failed(candidate.row, nowMs, clock.random());
+      }
       if (idle.length > 0) await lock.run(() => this.#remove(idle.map(({ row }) => row)));
       const mayBeSoon = this.#peers.ready().length > 0 ? batch : enough;
       return mayBeSoon.length - idle.length;
