@@ -207,7 +207,7 @@ export class ApplyBatch {
     const { path } = operation;
     // Its first blocks would be refused after they have come.
     if (this.#context.problems.has('disk-full')) {
-      this.#blockWithoutRoom(operation);
+      this.#blockWithoutRoom(operation, true);
       return true;
     }
     return this.#transfers.fetch(operation, (outcome) => {
@@ -217,7 +217,7 @@ export class ApplyBatch {
         const detail = `No reachable member has the content of ${path}. ${this.#wayOut(operation)}`;
         this.#blocked.block(path, operation, detail, 'content-missing');
       } else if (outcome === 'disk-full') {
-        this.#blockWithoutRoom(operation);
+        this.#blockWithoutRoom(operation, false);
       } else if (outcome === 'lost') {
         this.#blocked.block(
           path,
@@ -228,9 +228,9 @@ export class ApplyBatch {
     });
   }
 
-  #blockWithoutRoom(operation: Operation): void {
+  #blockWithoutRoom(operation: Operation, isMeasured: boolean): void {
     const { path } = operation;
     const detail = `There is no room for ${path}. Free some space; Lockstep tries again automatically.`;
-    this.#blocked.blockWithoutRoom(path, operation, detail);
+    this.#blocked.blockWithoutRoom(path, operation, detail, isMeasured);
   }
 }

@@ -47,10 +47,10 @@ export class BlockedPaths {
     this.#block(path, head, { reason, code, limits: retry });
   }
 
-  /** As `block`, for a file whose content has no room on the disk. */
-  blockWithoutRoom(path: string, head: Operation, reason: string): void {
+  /** As `block`, for a file whose content has no room on the disk. `isMeasured`: the disk is known to be full, so no quota refuses it. */
+  blockWithoutRoom(path: string, head: Operation, reason: string, isMeasured: boolean): void {
     this.#block(path, head, { reason, code: 'disk-full', limits: retryWithoutRoom });
-    if (this.#blocked.has(path)) this.#roomWaits.add(path, head.size ?? 0);
+    if (this.#blocked.has(path)) this.#roomWaits.add(path, head.size ?? 0, isMeasured);
   }
 
   #block(

@@ -14,9 +14,9 @@ interface RoomWait {
 export class RoomWaits {
   readonly #waits = new Map<string, RoomWait>();
 
-  /** There was no room for the file at the path, which has so many bytes. */
-  add(path: string, bytes: number): void {
-    const lacked = this.#waits.get(path)?.lacked ?? false;
+  /** There was no room for the file at the path, which has so many bytes. `isMeasured`: the last measurement says so too. */
+  add(path: string, bytes: number, isMeasured = false): void {
+    const lacked = isMeasured || (this.#waits.get(path)?.lacked ?? false);
     this.#waits.set(path, { bytes, lacked });
   }
 
