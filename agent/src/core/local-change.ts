@@ -85,9 +85,9 @@ export type Finding =
       readonly racy: boolean;
     }
   /**
-   * The row is to be removed, so that the live head is pending again. There are four such rows: an entry was passed over and its path is
-   * free now, damage was removed, or the agent itself removed the entry before a kill: for a directory, or because it was out of date and its
-   * path is remote.
+   * The row is to be removed, so that the live head is pending again. There are five such rows: an entry was passed over and its path is
+   * free now, damage was removed, a directory made room for the file that replaces it, or the agent itself removed the entry before a kill:
+   * for a directory, or because it was out of date and its path is remote.
    */
   | { readonly do: 'forget' }
   /** The entry is the damage that the row describes; only its fingerprint changed. */
@@ -130,7 +130,8 @@ export function findLocalChange(input: {
     if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
     const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
     if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
-    if (row.damaged || isTakenAway(input, shown) || isOutOfDate(input, shown)) return { do: 'forget' };
+    if (row.damaged || isTakenAway(input, shown) || isOutOfDate(input, shown) || isReplacedDirectory(input, shown))
+      return { do: 'forget' };
     return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
   }
   const { fingerprint } = seen;
@@ -247,6 +248,18 @@ function isOutOfDate(
 ): boolean {
   if (isOnDemand !== true || isKept !== true || shown === undefined || head === undefined) return false;
   return entryType(head) === 'file' && !isSameDot(head, shown);
+}
+
+/**
+ * True when a directory is gone that a file or link is to replace. Its removal is what the author of that entry asked for: an operation
+ * would only conflict with theirs.
+ */
+function isReplacedDirectory(
+  { row, head }: Parameters<typeof findLocalChange>[0],
+  shown: Operation | undefined,
+): boolean {
+  if (shown === undefined || head === undefined || !isLive(head) || entryType(head) === 'directory') return false;
+  return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode) && supersedes(head, shown);
 }
 
 /** True when the author of the visible head did not know of the operation that this disk shows: then `isKept` is needed. */

@@ -8,7 +8,6 @@ import {
 } from '@lockstep/shared';
 import type { RateRule } from '../core/traffic/rate-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
-import { recordInterruptedBatch } from './apply/interrupted-batch.ts';
 import { RenameGate } from './apply/rename-gate.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import type { RemoteCounters } from './contents/remote-names.ts';
@@ -260,7 +259,7 @@ export class Engine {
     this.#holdings.start();
     // Before the first operation arrives: ignored paths must not be written.
     await followIgnoreRules(context, false);
-    await recordInterruptedBatch(context);
+    await this.applyLoop.recordInterrupted();
     if (!lifecycle.enter('greeting')) return;
     this.#powerCut.begin(boot, () => this.applyLoop.poke());
     network.onLink((link) => peers.accept(link));

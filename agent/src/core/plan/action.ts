@@ -80,8 +80,11 @@ export type Action =
       readonly expected: Fingerprint;
       readonly content?: ContentId | undefined;
     }
-  /** Only when empty; entries that are ignored or unknown keep it: `changed`. */
-  | { readonly do: 'rmdir'; readonly path: string };
+  /**
+   * Only when empty; entries that are ignored or unknown keep it: `changed`. `isReplaced`: a remote file takes its name, and a special file
+   * or mount point that keeps it is a problem.
+   */
+  | { readonly do: 'rmdir'; readonly path: string; readonly isReplaced?: true };
 
 /**
  * An action. `keep`: the content of a file that it replaces or removes, if known; the old version is kept in `history/` under that name.

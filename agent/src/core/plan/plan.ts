@@ -213,7 +213,7 @@ class Planner {
       return;
     }
     const action: Action = isDirectoryMode(fingerprint.mode)
-      ? { do: 'rmdir', path: row.path }
+      ? { do: 'rmdir', path: row.path, isReplaced: true }
       : { do: 'unlink', path: row.path, expected: fingerprint, content: row.disk?.content };
     this.#steps.push({
       request: { action, keep: toKeep(row) },

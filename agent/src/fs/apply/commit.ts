@@ -117,7 +117,7 @@ export class Commit {
       case 'unlink':
         return this.#unlink(action, target, keep);
       case 'rmdir':
-        return this.#rmdir(target);
+        return this.#rmdir(action, target);
     }
   }
 
@@ -239,13 +239,15 @@ export class Commit {
     return { result: 'done' };
   }
 
-  #rmdir(target: Target): ActionResult {
+  #rmdir({ isReplaced }: ActionOf<'rmdir'>, target: Target): ActionResult {
     const { stats } = target;
     // Removed already.
     if (stats === undefined) return { result: 'done' };
     if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
-    this.#system.rmdir(target.entry);
+    const obstructed = isReplaced ? this.#placing.removeDirectory(target) : undefined;
+    if (obstructed !== undefined) return obstructed;
+    if (!isReplaced) this.#system.rmdir(target.entry);
     this.#touch(target);
     return { result: 'done' };
   }

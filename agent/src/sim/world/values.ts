@@ -1,7 +1,8 @@
 import { type Dot, dotKey, isLive, type Operation } from '@lockstep/shared';
 import type { DiskEntry } from '../../core/entry.ts';
 import { covers } from '../../core/version.ts';
-import type { Inode } from '../disk/inode.ts';
+import { rotten } from '../disk/content.ts';
+import { fingerprintOf, type Inode, sameFingerprint } from '../disk/inode.ts';
 import { type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
 
@@ -17,6 +18,18 @@ export function valuesOn(machine: Machine): ReadonlySet<ValueKey> {
 export function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
   const { cache } = machine.volume.disk;
   return cache.asOnDisk(() => valuesWhere(machine, (inode) => inode.type !== 'file' || !cache.isDirty(inode)));
+}
+
+/**
+ * True for a machine whose file at the path should have the value and has a flipped bit since, which its agent has not found. Such a member
+ * says that it has the content: it compares size and times of the file, as GUARANTEES says.
+ */
+export function isRottenUnseen({ volume: { disk }, journal }: Machine, path: string, value: ValueKey): boolean {
+  const inode = disk.at(path);
+  const row = journal.disk(path);
+  if (inode?.content === undefined || row?.fingerprint === undefined) return false;
+  if (row.content !== value || row.damaged || rotten(inode.content).id !== value) return false;
+  return sameFingerprint(row.fingerprint, fingerprintOf(inode)) && !disk.cache.isDirty(inode);
 }
 
 function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): ReadonlySet<ValueKey> {

@@ -20,7 +20,7 @@ import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
 import { reader } from './reader.ts';
 import type { Scenario } from './scenario.ts';
-import { durableValuesOn, isOverAmong, valuesAmong } from './values.ts';
+import { durableValuesOn, isOverAmong, isRottenUnseen, valuesAmong } from './values.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 
@@ -213,7 +213,7 @@ export class World implements Surroundings {
 
   /**
    * A file that is recorded as remote is dropped next: another machine must have its content, and have it after a power cut too, or as many as
-   * copies are wanted.
+   * copies are wanted. Copies with damage that was not found yet count as copies.
    */
   #checkDropped(machine: Machine, rows: readonly DiskChange[]): void {
     for (const { path, entry } of rows) {
@@ -223,10 +223,11 @@ export class World implements Surroundings {
       // One that a user has deleted or replaced elsewhere meanwhile is not owed.
       if (!isHead || !this.ledger.isOwed(value)) continue;
       const others = this.remaining.filter((other) => other !== machine && durableValuesOn(other).has(value));
+      const seeming = this.remaining.filter((other) => other !== machine && isRottenUnseen(other, path, value));
       const wanted = machine.engine?.copies.placement.rules.copiesOf(path) ?? 'all';
       const what = `${machine.name} drops ${this.ledger.nameOf(value)} at ${path}, which`;
       if (others.length === 0) this.violate('Kept', `${what} no other machine has`);
-      else if (wanted !== 'all' && others.length < wanted)
+      else if (wanted !== 'all' && new Set([...others, ...seeming]).size < wanted)
         this.violate('Copies', `${what} only ${others.length} others have, of ${wanted} wanted`);
     }
   }

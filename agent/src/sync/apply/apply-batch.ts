@@ -70,6 +70,11 @@ export class ApplyBatch {
     this.#executor = new StepExecutor(context, { transfers, blocked, failedSteps: this.#failedSteps });
   }
 
+  /** See `FailedSteps`. */
+  recordInterrupted(): Promise<void> {
+    return this.#context.lock.run(() => this.#failedSteps.recordInterrupted());
+  }
+
   /** Applies what it can of `rows`. Call it under the folder lock, with rows that were read under the same lock. */
   async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;

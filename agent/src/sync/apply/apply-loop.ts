@@ -70,6 +70,11 @@ export class ApplyLoop {
     });
   }
 
+  /** Records what the last run changed in the folder and was killed before recording. Call it before the first operation arrives. */
+  recordInterrupted(): Promise<void> {
+    return this.#batches.recordInterrupted();
+  }
+
   stop(): void {
     this.#loop.stop();
     this.#timer.stop();

@@ -132,15 +132,18 @@ export class StepExecutor {
   #foundChanged(step: PlanStep, head: Operation): boolean {
     const { action } = step.request;
     const planAgain = action.do === 'rename-directory' && this.movesWhole(head);
+    const expected = 'expected' in action ? action.expected : undefined;
+    const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
+    const isKept = (action.do === 'rmdir' || removes) && this.#isKeptDirectory(step.path);
     if (planAgain) this.#moveOtherwise(head);
+    else if (isKept && isLive(head))
+      this.#blocked.block(step.path, head, unknownInTheWay(step.path), 'path-in-the-way');
     else this.#blocked.block(step.path, head, 'its entry on this disk has changed, and that change is journaled first');
     this.#context.facts.doubted.publish(step.path);
     // The parent may be gone and its event lost.
     this.#context.facts.doubted.publish(parentOf(step.path));
     if (action.do === 'rename' || action.do === 'rename-directory') this.#context.facts.doubted.publish(action.from);
-    const expected = 'expected' in action ? action.expected : undefined;
-    const removes = typeof expected === 'object' && action.do !== 'attr' && isDirectoryMode(expected.mode);
-    if (action.do === 'rmdir' || removes) this.#keepDirectory(step, head);
+    if (isKept) this.#keepDirectory(step, head);
     return planAgain;
   }
 
@@ -163,19 +166,28 @@ export class StepExecutor {
     this.#notWhole.add(dotKey(rename));
   }
 
+  /** True for a directory that stays because of an entry that the journal does not know, such as a socket or an ignored file. */
+  #isKeptDirectory(path: string): boolean {
+    if (this.#blocked.attempts(path) < keepDirectoryAfter) return false;
+    return this.#context.journal.diskBelow(path, undefined, 1).length === 0;
+  }
+
   /**
-   * Keeps a directory whose delete fails because of an entry that the journal does not know, such as a socket or an ignored file.
-   * The row is removed: the next scan finds the directory as new and journals it again, so that this member keeps its own entries.
+   * Keeps a directory that cannot be removed. If it was deleted, its row says so: the scan finds the directory as new and journals it again,
+   * so that this member keeps its own entries. If another entry is to replace it, the row stays, and that entry waits.
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
-    const { journal } = this.#context;
-    if (this.#blocked.attempts(step.path) < keepDirectoryAfter) return;
-    if (journal.diskBelow(step.path, undefined, 1).length > 0) return;
     const { origin, seq } = head;
-    // A file that replaces the directory stays pending: the directory may be gone before a scan finds it.
-    journal.recordDisk([{ path: step.path, entry: isLive(head) ? undefined : { dot: { origin, seq } } }]);
+    if (!isLive(head)) this.#context.journal.recordDisk([{ path: step.path, entry: { dot: { origin, seq } } }]);
     this.#context.facts.unscanned.publish(step.path);
   }
+}
+
+function unknownInTheWay(path: string): string {
+  return (
+    `The directory ${path} contains entries that are not replicated, ignored ones for example: move them away. Then the entry that ` +
+    `belongs at ${path} is put there.`
+  );
 }
 
 /** Codes after which a rename becomes a new write: mount points, other disks and changed mounts rule out rename(2). */

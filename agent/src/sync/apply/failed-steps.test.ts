@@ -4,6 +4,7 @@ import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { ActionRequest, Folder } from '../ports/folder.ts';
 import { ApplyLoop } from './apply-loop.ts';
+import { noteBatch } from './interrupted-batch.ts';
 import { RenameGate } from './rename-gate.ts';
 
 const bee = 'bee' as OriginId;
@@ -44,6 +45,39 @@ test('[LC13] a file that a failing disk removed is not taken for the one that an
   applyLoop.poke();
   await member.passes(5_000);
   expect(volume.disk.at('file')).toBeUndefined();
+  const back = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
+  member.received(back);
+  applyLoop.poke();
+  await member.passes(5_000);
+  expect(journal.counts().pending, 'while the disk fails').toBe(1);
+  fails = false;
+  await member.passes(20_000);
+  expect(volume.disk.at('file')?.content?.id).toBe(contentOfText('text').id);
+  expect(journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: back.seq } });
+  expect(member.errors).toEqual([]);
+});
+
+test('[LC13] an agent starts while the disk fails at history, and examines what its killed batch did later', async () => {
+  let fails = false;
+  const member = new LoneMember(unsynced(() => fails));
+  const { context, journal, volume } = member;
+  const starts = () => new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
+  const killed = starts();
+  const put = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee });
+  member.keeps('text');
+  member.received(put);
+  killed.poke();
+  await member.passes(5_000);
+  killed.stop();
+  const gone = member.operation('file', { kind: 'delete' }, { origin: bee, parents: [put] });
+  member.received(gone);
+  noteBatch(journal, [{ path: 'file', request: { action: { do: 'rmdir', path: 'file' } }, record: () => [] }]);
+  volume.disk.unlink('file');
+  fails = true;
+  const applyLoop = starts();
+  const started = applyLoop.recordInterrupted();
+  await member.passes(1_000);
+  await started;
   const back = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
   member.received(back);
   applyLoop.poke();

@@ -5,7 +5,7 @@ import type { PlanStep } from '../../core/plan/plan-step.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { FailedSteps, noteBatch, recordBatch, recordInterruptedBatch } from './interrupted-batch.ts';
+import { FailedSteps, noteBatch, recordBatch } from './interrupted-batch.ts';
 
 const bee = 'bee' as OriginId;
 
@@ -34,7 +34,7 @@ function stepAt(path: string, action: Action): PlanStep {
 
 /** Restarts the agent. */
 async function beginsAgain(): Promise<void> {
-  const recorded = recordInterruptedBatch(member.context);
+  const recorded = new FailedSteps(member.context).recordInterrupted();
   await member.passes(1_000);
   await recorded;
 }

@@ -64,24 +64,8 @@ export function recordBatch(journal: Journal, changes: readonly DiskChange[], un
 }
 
 /**
- * Records the changes that the last run made to the folder and was killed before recording. Call it before the first operation
- * of another member arrives.
- */
-export async function recordInterruptedBatch(context: Context): Promise<void> {
-  const { journal, lock } = context;
-  const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
-  if (targets.length === 0) return;
-  let isSeen = true;
-  for (const paths of chunksOf(targets.flatMap((target) => pathsOf(journal, target)))) {
-    isSeen = (await lock.run(() => recordPaths(context, paths))).length === 0 && isSeen;
-  }
-  // Paths that could not be observed, as while the folder is away, are left to the next start.
-  if (isSeen) journal.noteSetting(batchSetting, nothing);
-}
-
-/**
- * Records what failed steps did all the same: the disk may fail after the rename. If others delete such an entry before a detection finds
- * it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see.
+ * Records what failed or interrupted steps did all the same: the disk may fail after the rename. If others delete such an entry before a
+ * detection finds it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see.
  *
  * If the disk fails here too, a row may still name an entry that the agent has removed. Another member may put back that very content: the
  * row would be taken for it, and what a user then makes at the free path would supersede it. So nothing is planned at such a path before
@@ -105,6 +89,19 @@ export class FailedSteps {
     return [...this.#unseen].slice(-notedMax).map((path) => ({ path }));
   }
 
+  /**
+   * Records the changes that the last run made to the folder and was killed before recording. Call it before the first operation of
+   * another member arrives. Paths that cannot be examined, as while the folder is away or the disk fails, are as those of failed steps.
+   */
+  async recordInterrupted(): Promise<void> {
+    const { journal } = this.#context;
+    const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
+    if (targets.length === 0) return;
+    await this.#see(targets.flatMap((target) => pathsOf(journal, target)));
+    // They are left to the next start too, unless a batch is noted before that.
+    if (this.#unseen.size === 0) journal.noteSetting(batchSetting, nothing);
+  }
+
   /** Records what these steps did. */
   async record(steps: readonly PlanStep[]): Promise<void> {
     await this.examine(targetsOf(steps).flatMap((target) => pathsOf(this.#context.journal, target)));
@@ -112,17 +109,24 @@ export class FailedSteps {
 
   /** Examines paths, and notes those that the disk does not show. */
   async examine(paths: readonly string[]): Promise<void> {
-    const { journal, log } = this.#context;
+    await this.#see(paths);
+    recordBatch(this.#context.journal, [], this.noted);
+  }
+
+  async #see(paths: readonly string[]): Promise<void> {
     for (const chunk of chunksOf(paths)) {
       for (const path of chunk) this.#unseen.add(path);
       try {
         const unseen = new Set(await recordPaths(this.#context, chunk));
         for (const path of chunk) if (!unseen.has(path)) this.#unseen.delete(path);
       } catch (error) {
-        log.warn({ error: String(error) }, 'the results of failed steps cannot be examined; this is tried again');
+        const { log } = this.#context;
+        log.warn(
+          { error: String(error) },
+          'the results of failed or interrupted steps cannot be examined; this is tried again',
+        );
       }
     }
-    recordBatch(journal, [], this.noted);
   }
 }
 

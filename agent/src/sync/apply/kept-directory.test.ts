@@ -23,6 +23,7 @@ test.each(['before a scan finds it as new', 'before the member is restarted'])(
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
     const isSeen = moment === 'before a scan finds it as new';
     context.facts.unscanned.on(() => {
+      if (volume.disk.at('name') === undefined) return;
       volume.disk.unlink('name/mine.tmp');
       volume.disk.rmdir('name');
       if (!isSeen) changes.stop();
@@ -41,6 +42,39 @@ test.each(['before a scan finds it as new', 'before the member is restarted'])(
     expect(journal.counts().pending).toBe(0);
     expect(volume.disk.at('name')).toMatchObject({ type: 'file' });
     expect(journal.heads('name').map(({ kind }) => kind)).toEqual(['put']);
+    expect(member.errors).toEqual([]);
+  },
+);
+
+test.each([
+  { onDemand: false, entry: 'an ignored file' },
+  { onDemand: true, entry: 'an ignored file' },
+  { onDemand: false, entry: 'a pipe' },
+  { onDemand: true, entry: 'a pipe' },
+])(
+  '[MT17] a file waits for its name while $entry keeps a directory there, and nothing is journaled (on demand: $onDemand)',
+  async ({ onDemand, entry }) => {
+    const member = new LoneMember(undefined, { onDemand });
+    const { context, journal, volume } = member;
+    context.ignored.take('*.tmp');
+    volume.disk.mkdir('name');
+    if (entry === 'a pipe') volume.disk.mkfifo('name/pipe');
+    else volume.disk.write('name/mine.tmp', contentOfText('ignored'));
+    const changes = new LocalChanges(context, member.operationWriter);
+    const started = changes.start();
+    await member.passes(10_000);
+    await started;
+    if (!onDemand) member.keeps('text');
+    const parents = journal.heads('name');
+    member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
+    new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => [])).poke();
+    await member.passes(60_000);
+    member.wrote.length = 0;
+    await member.passes(60_000);
+    expect(member.wrote).toEqual([]);
+    expect(context.problems.ofPath('name')).toMatchObject({ code: 'path-in-the-way' });
+    expect(journal.heads('name').map(({ kind }) => kind)).toEqual(['put']);
+    expect(journal.disk('name')).toMatchObject({ dot: { origin: parents[0]?.origin, seq: parents[0]?.seq } });
     expect(member.errors).toEqual([]);
   },
 );
