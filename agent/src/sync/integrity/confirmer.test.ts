@@ -1,4 +1,4 @@
-import { blockBytes, type OriginId } from '@lockstep/shared';
+import { blockBytes, type Dot, dotKey, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { type Content, contentOfText, virtualContent } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
@@ -7,6 +7,7 @@ import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { ChangePoll } from '../local/change-poll.ts';
 import { LocalChanges } from '../local/local-changes.ts';
+import type { Journal } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
 import { Confirmer } from './confirmer.ts';
 import { Damage } from './damage.ts';
@@ -106,6 +107,26 @@ describe('[LC40] a store that leaves no trace', () => {
     bench.syncs();
     await bench.passes(10_000);
     expect(bench.heads()).toEqual([stored.id]);
+  });
+
+  // Simulator, seed 82830: such a file was never certain, and nothing could be applied at its path.
+  test('is found in a large file whose operation is not in the log: it was cut off when the log forked', async () => {
+    const bench = new Bench();
+    const { context } = bench;
+    bench.confirmer.stop();
+    await bench.holds(virtualContent('before', 3 * blockBytes));
+    bench.stores(virtualContent('after', 3 * blockBytes));
+    const cutOff = context.journal.disk('file')?.dot;
+    const operation = (dot: Dot) =>
+      cutOff !== undefined && dotKey(dot) === dotKey(cutOff) ? undefined : context.journal.operation(dot);
+    const journal = new Proxy<Journal>(context.journal, {
+      get: (target, call) => (call === 'operation' ? operation : target[call as keyof Journal]),
+    });
+    const confirmer = new Confirmer({ ...context, journal }, () => false);
+    const read = confirmer.readNow('', () => false);
+    await bench.passes(1_000);
+    expect(await read).toEqual({ hasDifferent: true, open: undefined });
+    confirmer.stop();
   });
 
   test('is found in a folder that is never at rest', async () => {

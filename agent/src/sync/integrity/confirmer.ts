@@ -4,6 +4,7 @@ import {
   confirmBytesPerSecond,
   confirmDelayMs,
   hashUnderLockBytesMax,
+  type Operation,
 } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
@@ -103,7 +104,8 @@ export class Confirmer {
   async #check(rows: readonly DiskEntry[], pace?: (bytes: number) => Promise<void>): Promise<boolean> {
     const { folder, journal } = this.#context;
     const [first] = rows;
-    if (first !== undefined && isLarge(first) && !first.damaged) return await this.#checkLarge(first, pace);
+    const known = first && this.#operationOf(first);
+    if (first !== undefined && known !== undefined) return await this.#checkLarge(first, known, pace);
     await pace?.(rows.reduce((sum, { fingerprint }) => sum + fileCostBytes + (fingerprint?.size ?? 0), 0));
     const observations = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true, bytesMax: 0 })));
     const same: DiskEntry[] = [];
@@ -124,13 +126,22 @@ export class Confirmer {
     return hasDifferent;
   }
 
+  /** The operation with the blocks of a large file. Undefined for damage, and if the operation was cut off a forked log: then it is read whole. */
+  #operationOf(row: DiskEntry): Operation | undefined {
+    if (!isLarge(row) || row.damaged || row.content === undefined) return undefined;
+    const operation = this.#context.journal.operation(row.dot);
+    return operation?.content === row.content ? operation : undefined;
+  }
+
   /** As `#check`, for one large file, a block at a time, so that other jobs do not wait long for the worker. */
-  async #checkLarge(row: DiskEntry, pace?: (bytes: number) => Promise<void>): Promise<boolean> {
+  async #checkLarge(
+    row: DiskEntry,
+    { content, blocks, size = 0 }: Operation,
+    pace?: (bytes: number) => Promise<void>,
+  ): Promise<boolean> {
     const { folder, journal } = this.#context;
-    const { path, content, fingerprint } = row;
-    const operation = journal.operation(row.dot);
-    if (content === undefined || fingerprint === undefined || operation?.content !== content) return false;
-    const { blocks, size = 0 } = operation;
+    const { path, fingerprint } = row;
+    if (content === undefined || fingerprint === undefined) return false;
     const source = { from: 'file', path, fingerprint } as const;
     for (let index = 0; index < blockCount(size); index++) {
       await pace?.(blockRange(size, index).length);
