@@ -22,9 +22,12 @@ const afterwardsMs = 25_000;
 const lostSettledMs = 60_000;
 /** The time within which files beyond a cache are dropped: others have them for certain after half a minute, and are asked once a minute. */
 const dropsEndMs = 100_000;
-/** A member tells at most so often how much room it has for copies, and so often in a row until what is placed on it fits. */
+/**
+ * A member tells at most so often how much room it has for copies, until what is placed on it fits: each time at least a twentieth less, down
+ * to a sixteenth of its cache (`core/copies/room.ts`).
+ */
 const roomEveryMs = 60_000;
-const roomsToldMax = 10;
+const roomsToldMax = 60;
 
 /** The outcome of one seed. */
 export interface Outcome {
