@@ -18,6 +18,7 @@ import { IgnoreFile } from '../sync/state/ignore-file.ts';
 import { LastBoot } from '../sync/state/last-boot.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
+import { ReplacedRows } from '../sync/state/replaced-rows.ts';
 import { SharedBatches } from '../sync/state/shared-batches.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
 import { Life } from './base/life.ts';
@@ -112,6 +113,7 @@ export class LoneMember {
       ignored: new IgnoreFile(''),
       hiding: new Set(),
       lastBoot: new LastBoot(),
+      replacedRows: new ReplacedRows(),
       missing: new MissingContents(() => facts.contentLost.publish()),
       others: new OtherHolders(self.id, journal),
       wanted: new WantedFiles(onDemand, undefined),

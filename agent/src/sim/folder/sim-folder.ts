@@ -41,6 +41,8 @@ export interface FolderWitness {
   readonly placed: PlacedListener;
   /** An agent is about to make a system call: others may act first. A path of the folder is relative to it. */
   readonly between: (path: string, aheadMs: number) => void;
+  /** An agent begins to watch its folder, and compares it with its journal from now on. */
+  readonly watches: () => void;
   /** An agent changed or read something behind this link. */
   readonly followed: (link: string) => void;
   /** A file that a user renamed to its name just before was replaced unseen. */
@@ -53,6 +55,7 @@ export interface FolderWitness {
 export const idleWitness: FolderWitness = {
   placed: () => undefined,
   between: () => undefined,
+  watches: () => undefined,
   followed: () => undefined,
   replacedUnseen: () => undefined,
   record: () => undefined,
@@ -98,7 +101,10 @@ export function openSimFolder(options: SimFolderOptions): Folder {
     // The contents of most worlds are small.
     syncedAtOnceBytes: 2 * blockBytes,
     workers: new SimJobs({ places, calls, replacements, scheduler, life, waitMs, record: witness.record }),
-    watches: (hint) => new SimWatcher({ volume, scheduler, random, life, conduct: options.watch, hint }),
+    watches: (hint) => {
+      witness.watches();
+      return new SimWatcher({ volume, scheduler, random, life, conduct: options.watch, hint });
+    },
   });
 }
 

@@ -10,6 +10,8 @@ import { valuesOn } from './values.ts';
 import type { World } from './world.ts';
 
 export const headsAtOnce = 10_000;
+/** More than a run creates. */
+const logRowsMax = 100_000;
 
 /** The violation of a rule. Undefined if there is none. */
 export type Problem = string | undefined;
@@ -161,11 +163,15 @@ export function checkKept(world: World): Problem {
   const onDisks = new Map(world.remaining.map((machine) => [machine, valuesOn(machine)]));
   const isElsewhere = (key: ValueKey, machine: Machine): boolean =>
     [...onDisks].some(([other, values]) => other !== machine && values.has(key));
-  // The journal is the history of a link: it has no bytes.
-  const isRecorded = ({ key, path }: Value): boolean => {
+  // The journal is the history of a link: it has no bytes. A link may have had another name, as a file in history may.
+  const isRecorded = ({ key }: Value): boolean => {
     const target = linkTarget(key);
     if (target === undefined) return kept.has(key as ContentId);
-    return world.remaining.some(({ journal }) => journal.everHad(path, { target }));
+    return world.remaining.some(({ journal }) =>
+      journal
+        .log({ beforeRow: Number.MAX_SAFE_INTEGER, limit: logRowsMax })
+        .some(({ operation }) => operation.target === target),
+    );
   };
   const isInHistory = (value: Value): boolean =>
     isRecorded(value) && (world.ledger.mayBeInHistory(value.key) || world.wasReplacedUnseen(value));

@@ -14,8 +14,6 @@ export class Excuses {
   readonly #copies = new Map<Machine, { readonly moment: number; readonly released: ReadonlySet<ValueKey> }>();
   /** Machines that lost their journal, or the newest part of it, and have not started since. */
   readonly #unjournaled = new Set<Machine>();
-  /** When each machine was last set back, in moments of the ledger, for those that have not started since. */
-  readonly #setBackAt = new Map<Machine, number>();
 
   constructor(world: World) {
     this.#world = world;
@@ -55,24 +53,28 @@ export class Excuses {
     this.#world.releaseLost(`lost with the journal of ${machine.name}`);
   }
 
-  /** Before an agent starts: its user may have restored an old content since the journal was lost, or moved one there and back since it was set back. */
+  /** Before an agent starts: its user may have restored an old content since the journal was lost. */
   starting(machine: Machine): void {
-    if (machine.isRunning) return;
-    if (this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
-    const setBackAt = this.#setBackAt.get(machine);
-    this.#setBackAt.delete(machine);
-    if (setBackAt !== undefined) this.#releaseMovedThereAndBack(machine, setBackAt);
+    if (!machine.isRunning && this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
   }
 
-  /** A value that is where the journal of the copy has it, although its user has moved it since: its delete is only known to the others. */
-  #releaseMovedThereAndBack(machine: Machine, since: number): void {
-    const { name, journal, volume } = machine;
-    for (const { key, writer, path, timesReleased, owedSince } of this.#world.ledger.owed()) {
-      if (writer !== name || timesReleased === 0 || owedSince <= since) continue;
-      const row = journal.disk(path);
-      if (valueAt(volume.disk.at(path)) === key && row !== undefined && valueOfRow(machine, row) === key)
-        this.#world.ledger.release(key, 'accident', `moved there and back after ${name} was set back`);
-    }
+  /**
+   * After a machine was set back, until its agent compares the folder: a value may be where the copy has it, although its user has moved it
+   * since. Its delete, or what replaced it, is only known to the others: the agent cannot know that it was away.
+   */
+  #releaseOnceCompared(machine: Machine): void {
+    const { ledger } = this.#world;
+    const { name, volume } = machine;
+    const since = ledger.moment;
+    const places = placesInCopy(machine);
+    machine.watches = () => {
+      machine.watches = () => {};
+      for (const { key, writer, path, timesReleased, owedSince } of ledger.owed()) {
+        if (writer !== name || timesReleased === 0 || owedSince <= since) continue;
+        if (valueAt(volume.disk.at(path)) === key && places.get(path)?.has(key) === true)
+          ledger.release(key, 'accident', `moved there and back after ${name} was set back`);
+      }
+    };
   }
 
   /** Without its rows nobody can tell what a power cut left from what a user wrote. */
@@ -104,7 +106,7 @@ export class Excuses {
     for (const machine of machines) {
       if (what === 'journal') this.#releaseReplaced(machine);
       ledger.tookBack(machine.name, this.#leftOn(machine, what));
-      if (what === 'all') this.#setBackAt.set(machine, ledger.moment);
+      if (what === 'all') this.#releaseOnceCompared(machine);
     }
     const names = machines.map(({ name }) => name).join(' and ');
     this.#world.releaseLost(`only ${names} had it, and were set back`);
@@ -212,5 +214,17 @@ function placesOn({ volume }: Machine): ReadonlyMap<ValueKey, string> {
     const value = valueAt(inode);
     if (value !== undefined) places.set(value, `${places.get(value) ?? ''}\n${path} ${inode.number}`);
   }
+  return places;
+}
+
+/** The values at each path of a machine that was just set back: in the folder, and as its journal has them. */
+function placesInCopy(machine: Machine): ReadonlyMap<string, ReadonlySet<ValueKey>> {
+  const places = new Map<string, Set<ValueKey>>();
+  const add = (path: string, value: ValueKey | undefined): void => {
+    if (value !== undefined) places.set(path, (places.get(path) ?? new Set()).add(value));
+  };
+  for (const [path, inode] of machine.volume.disk.entries()) add(path, valueAt(inode));
+  for (const row of machine.journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER))
+    add(row.path, valueOfRow(machine, row));
   return places;
 }

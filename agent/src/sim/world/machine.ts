@@ -105,6 +105,9 @@ export class Machine {
     });
   }
 
+  /** Called when its agent begins to watch the folder. */
+  watches = () => {};
+
   get journal(): Journal {
     return this.#journals.present;
   }
@@ -262,6 +265,7 @@ export class Machine {
         witness: {
           record: (what) => story.add(this.name, what),
           placed: (path, content) => this.#around.placed(this, path, content),
+          watches: () => this.watches(),
           between: (path, aheadMs) => this.#around.between(this, path, aheadMs),
           followed: (link) => this.#around.followed(this, link),
           replacedUnseen: (inode) => this.#around.replacedUnseen(inode),

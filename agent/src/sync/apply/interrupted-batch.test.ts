@@ -142,6 +142,63 @@ test.each([
   expect(newest(file)).toEqual(back);
 });
 
+describe('[LC13] a file is put at a path that had its content before, and has another version by now', () => {
+  /** The former version of `file`. Its path is free, and `old` has the same content. */
+  let former: Operation;
+
+  beforeEach(async () => {
+    const { disk } = member.volume;
+    disk.write('old', contentOfText('former'));
+    disk.utimes('old', 1_000);
+    await startAgent();
+    changes.stop();
+    former = member.operation('file', { kind: 'put', text: 'former' }, { origin: bee });
+    member.received(
+      former,
+      member.operation('file', { kind: 'put', text: 'later' }, { origin: bee, parents: [former] }),
+    );
+  });
+
+  const write: Action = { do: 'symlink', path: 'file', expected: 'absent', target: '', mtimeUs: 0 };
+
+  // The simulator's seed 59898: the file was taken for the former version, and replaced by the later one.
+  test.each([
+    {
+      how: 'the agent was killed',
+      examine: async (): Promise<void> => {
+        begins('file', write);
+        await beginsAgain();
+      },
+    },
+    {
+      how: 'a step failed',
+      examine: async (): Promise<void> => {
+        const failed = new FailedSteps(member.context);
+        const recorded = failed.record([stepAt('file', write)]);
+        await member.passes(1_000);
+        await recorded;
+        expect(failed.isUnseen('file')).toBe(false);
+      },
+    },
+  ])("it is the user's if they moved it there after $how", async ({ examine }) => {
+    member.volume.disk.rename('old', 'file');
+    await examine();
+    expect(member.journal.disk('file')).toBeUndefined();
+    await startAgent();
+    expect(newest('file')).toMatchObject({ origin: member.journal.origin, from: 'old' });
+    expect(headTexts('file', 'former', 'later')).toEqual(['former', 'later']);
+  });
+
+  test('it is the former version if the agent itself moved it there', async () => {
+    const { fingerprint } = member.journal.disk('old') ?? {};
+    if (fingerprint === undefined) throw new Error('The row of the file is missing.');
+    member.volume.disk.rename('old', 'file');
+    begins('file', { do: 'rename', from: 'old', to: 'file', expectedFrom: fingerprint, expected: 'absent' });
+    await beginsAgain();
+    expect(member.journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: former.seq } });
+  });
+});
+
 describe('[LC35] a change by a user over an entry that the agent may have put there', () => {
   /** The operation that the disk showed, and the concurrent one of another member. */
   let shown: Operation;

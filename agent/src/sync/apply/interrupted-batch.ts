@@ -1,6 +1,7 @@
-import { batchPathsMax, isBelow } from '@lockstep/shared';
+import { batchPathsMax, dotKey, isBelow, type Operation } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, entryFor, mayBeSameInode } from '../../core/entry.ts';
 import { findLocalChange, type Seen } from '../../core/local-change.ts';
+import { isSameContent } from '../../core/merge.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Observation } from '../ports/observation.ts';
@@ -14,9 +15,14 @@ const journaledMax = 64;
 /** Number of paths of failed steps that the journal notes: all of a batch. */
 const notedMax = batchPathsMax;
 
-/** A path that a batch changes. `whole`: a directory that is moved to or from the path with all its entries. */
-interface Target {
+/** A path that a batch changes. `from`: the path from which the batch moves an entry to it. */
+interface Changed {
   readonly path: string;
+  readonly from?: string | undefined;
+}
+
+/** `whole`: a directory that is moved to or from the path with all its entries. */
+interface Target extends Changed {
   readonly whole?: true;
 }
 
@@ -40,10 +46,10 @@ function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
       case 'attr':
         return [];
       case 'rename':
-        return [{ path }, { path: action.from }];
+        return [{ path, from: action.from }, { path: action.from }];
       case 'rename-directory':
         return [
-          { path, whole: true },
+          { path, from: action.from, whole: true },
           { path: action.from, whole: true },
         ];
       default:
@@ -73,7 +79,8 @@ export function recordBatch(journal: Journal, changes: readonly DiskChange[], un
  */
 export class FailedSteps {
   readonly #context: Context;
-  readonly #unseen = new Set<string>();
+  /** The paths, each with the path from which a step was to move an entry to it. */
+  readonly #unseen = new Map<string, string | undefined>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -86,7 +93,7 @@ export class FailedSteps {
 
   /** Those that the next start must examine if the agent is killed. */
   get noted(): readonly Target[] {
-    return [...this.#unseen].slice(-notedMax).map((path) => ({ path }));
+    return [...this.#unseen].slice(-notedMax).map(([path, from]) => ({ path, from }));
   }
 
   /**
@@ -104,21 +111,26 @@ export class FailedSteps {
 
   /** Records what these steps did. */
   async record(steps: readonly PlanStep[]): Promise<void> {
-    await this.examine(targetsOf(steps).flatMap((target) => pathsOf(this.#context.journal, target)));
+    await this.#examine(targetsOf(steps).flatMap((target) => pathsOf(this.#context.journal, target)));
+  }
+
+  /** Examines paths again that the disk did not show. */
+  async examine(paths: readonly string[]): Promise<void> {
+    await this.#examine(paths.map((path) => ({ path, from: this.#unseen.get(path) })));
   }
 
   /** Examines paths, and notes those that the disk does not show. */
-  async examine(paths: readonly string[]): Promise<void> {
-    await this.#see(paths);
+  async #examine(changed: readonly Changed[]): Promise<void> {
+    await this.#see(changed);
     recordBatch(this.#context.journal, [], this.noted);
   }
 
-  async #see(paths: readonly string[]): Promise<void> {
-    for (const chunk of chunksOf(paths)) {
-      for (const path of chunk) this.#unseen.add(path);
+  async #see(changed: readonly Changed[]): Promise<void> {
+    for (const chunk of chunksOf(changed)) {
+      for (const { path, from } of chunk) this.#unseen.set(path, from);
       try {
         const unseen = new Set(await recordPaths(this.#context, chunk));
-        for (const path of chunk) if (!unseen.has(path)) this.#unseen.delete(path);
+        for (const { path } of chunk) if (!unseen.has(path)) this.#unseen.delete(path);
       } catch (error) {
         const { log } = this.#context;
         log.warn(
@@ -130,13 +142,13 @@ export class FailedSteps {
   }
 }
 
-function* chunksOf(paths: readonly string[]): Iterable<readonly string[]> {
-  for (let from = 0; from < paths.length; from += batchPathsMax) yield paths.slice(from, from + batchPathsMax);
+function* chunksOf(changed: readonly Changed[]): Iterable<readonly Changed[]> {
+  for (let at = 0; at < changed.length; at += batchPathsMax) yield changed.slice(at, at + batchPathsMax);
 }
 
 /** The paths of a target. For a directory moved as a whole, also the paths in it, recorded or pending. */
-function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
-  if (!whole) return [path];
+function pathsOf(journal: Journal, { path, from, whole }: Target): readonly Changed[] {
+  if (!whole) return [{ path, from }];
   const paths = [path];
   for (let after: string | undefined; ; ) {
     const rows = journal.diskBelow(path, after, batchPathsMax);
@@ -152,23 +164,24 @@ function pathsOf(journal: Journal, { path, whole }: Target): readonly string[] {
     if (last === undefined || rows.length < batchPathsMax || last >= `${path}0`) break;
     after = last;
   }
-  return paths;
+  return paths.map((below) => ({ path: below, from: from && from + below.slice(path.length) }));
 }
 
-/** Records the changes at `paths`. Resolves with those that could not be observed. */
-async function recordPaths(context: Context, paths: readonly string[]): Promise<readonly string[]> {
+/** Records the changes at these paths. Resolves with those that could not be observed. */
+async function recordPaths(context: Context, changed: readonly Changed[]): Promise<readonly string[]> {
   const { journal, folder } = context;
-  const rows = paths.map((path) => journal.disk(path));
+  const rows = changed.map(({ path }) => journal.disk(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
   const kept = await folder.inHistory(contents);
   const observations = await folder.observe(
-    paths.map((path, index) => ({ path, expected: unreadIf(rows[index]), hashLarge: true })),
+    changed.map(({ path }, index) => ({ path, expected: unreadIf(rows[index]), hashLarge: true })),
   );
   const changes: DiskChange[] = [];
   for (const [index, observation] of observations.entries()) {
     const row = rows[index];
     const isKept = row?.content === undefined || kept.has(row.content);
-    if (isEntry(observation)) changes.push(...changesFor(context, observation, row, isKept));
+    const from = changed[index]?.from;
+    if (isEntry(observation)) changes.push(...changesFor(context, { seen: observation, row, isKept, from }));
   }
   if (changes.length > 0) journal.recordDisk(changes);
   return observations.filter(({ state }) => state === 'problem' || state === 'changing').map(({ path }) => path);
@@ -182,32 +195,64 @@ function isEntry(observation: Observation): observation is Observation & Seen {
   return ['absent', 'file', 'directory', 'symlink'].includes(observation.state);
 }
 
-/** The rows to record for an entry. `isKept`: the row's content is in history, or it has none, so that the agent may have replaced it. */
+/**
+ * The rows to record for an entry. `isKept`: the row's content is in history, or it has none, so that the agent may have replaced it.
+ * `from`: the path from which the batch was to move an entry here.
+ */
 function changesFor(
-  { journal }: Context,
-  seen: Observation & Seen,
-  row: DiskEntry | undefined,
-  isKept: boolean,
+  context: Context,
+  entry: {
+    readonly seen: Observation & Seen;
+    readonly row: DiskEntry | undefined;
+    readonly isKept: boolean;
+    readonly from: string | undefined;
+  },
 ): readonly DiskChange[] {
+  const { journal } = context;
+  const { seen, row, isKept, from } = entry;
   const { path } = seen;
+  const [head] = journal.heads(path);
   const finding = findLocalChange({
     path,
     seen,
     row,
     shown: row && journal.operation(row.dot),
-    head: journal.heads(path)[0],
+    head,
     isKept,
     isInterrupted: true,
     journaled: () =>
       journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax }).map(({ operation }) => operation),
   });
-  if (finding.do === 'adopt') {
+  const isUsers =
+    finding.do === 'adopt' &&
+    (head === undefined || dotKey(finding.head) !== dotKey(head)) &&
+    wasMovedHere(context, seen, { operation: finding.head, from });
+  if (finding.do === 'adopt' && !isUsers) {
     return [entryFor(path, finding.head, finding.fingerprint, finding.racy, { unsynced: true })];
   }
-  if (finding.do !== 'draft' || row?.fingerprint === undefined || !isKept) return [];
+  if ((finding.do !== 'draft' && !isUsers) || row?.fingerprint === undefined || !isKept) return [];
   // An edit in place: the user had the version of the row before their eyes.
   if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
   // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.
   const { dot, fingerprint } = row;
   return [{ path, entry: { dot, fingerprint, damaged: true } }];
+}
+
+/**
+ * True if a user moved the file or link here from another path, where it has or had a row: it only equals an earlier version of this path. A
+ * detection journals it as renamed. `from`: the path from which the agent itself may have moved it.
+ */
+function wasMovedHere(
+  { journal, replacedRows }: Context,
+  seen: Observation & Seen,
+  { operation, from }: { readonly operation: Operation; readonly from: string | undefined },
+): boolean {
+  if (seen.state !== 'file' && seen.state !== 'symlink') return false;
+  const rows = [...journal.diskWithInode(seen.fingerprint.ino), replacedRows.of(seen.fingerprint)];
+  return rows.some((row) => {
+    if (row === undefined || row.path === seen.path || row.path === from) return false;
+    if (row.fingerprint === undefined || !mayBeSameInode(row.fingerprint, seen.fingerprint)) return false;
+    const shown = journal.operation(row.dot);
+    return shown !== undefined && isSameContent(shown, operation);
+  });
 }

@@ -51,7 +51,17 @@ export class ChangeBatch {
     this.#deleteMissing();
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
     const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
+    this.#noteReplaced(drafts);
     return { drafts, refused: new Set(this.#operationWriter.commit(drafts, this.#rows).refused) };
+  }
+
+  /** Notes the rows of entries that users replaced: another detection may find these entries at other paths. */
+  #noteReplaced(drafts: readonly Draft[]): void {
+    const { journal, replacedRows } = this.#context;
+    for (const { path, fingerprint } of drafts) {
+      const row = journal.disk(path);
+      if (row !== undefined && fingerprint !== undefined) replacedRows.add(row, fingerprint);
+    }
   }
 
   /**

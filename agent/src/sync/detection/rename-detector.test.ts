@@ -157,6 +157,30 @@ test.each([true, false])(
   },
 );
 
+// The simulator's seed 59898: the file at the free path was taken for the former version there, and replaced by the later one.
+test.each([true, false])(
+  '[LC33] a file whose old name got another file, which was found first, is renamed (birth times: %s)',
+  async (keepsBirths) => {
+    const { member, disk, detected } = await withLargeFile({ keepsBirths });
+    const equal = contentOfText('former');
+    disk.write('other', equal);
+    disk.utimes('other', 1_000);
+    await detected();
+    const former = member.operation('free', { kind: 'put', text: 'former' }, { origin: bee });
+    member.received(
+      former,
+      member.operation('free', { kind: 'put', text: 'later' }, { origin: bee, parents: [former] }),
+    );
+    disk.rename('other', '/elsewhere/taken');
+    disk.write('other', contentOfText('new'));
+    await detected();
+    disk.rename('/elsewhere/taken', 'free');
+    await detected();
+    expect(member.journal.heads('free').map(({ content }) => content)).toContain(equal.id);
+    expect(member.journal.heads('other')).toMatchObject([{ content: contentOfText('new').id }]);
+  },
+);
+
 test('[LC30] a small file of equal content that got the inode number of a removed one is not a rename of it', async () => {
   const { member, disk, detected } = await withLargeFile();
   const equal = contentOfText('equal');

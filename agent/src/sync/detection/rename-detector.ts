@@ -61,7 +61,8 @@ async function findRenameSource(
 ): Promise<RenamedFrom | undefined> {
   const { journal, folder } = context;
   const { path, fingerprint } = existing;
-  for (const row of journal.diskWithInode(fingerprint.ino)) {
+  const rows = journal.diskWithInode(fingerprint.ino);
+  for (const row of rows) {
     const operation = journal.operation(row.dot);
     if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
     if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, existing)) continue;
@@ -75,7 +76,18 @@ async function findRenameSource(
     if (!isCertain && isAsRecorded(context, own, existing) && isAsRecorded(context, row, seen)) continue;
     return { row, operation, vanished: false };
   }
-  return undefined;
+  const isShown = rows.some((row) => row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint));
+  return isShown ? undefined : findReplaced(context, existing, own);
+}
+
+/** As `findRenameSource`, for an entry whose old path has another entry that was journaled first. */
+function findReplaced(context: Context, existing: ExistingEntry, own: DiskEntry | undefined): RenamedFrom | undefined {
+  const row = context.replacedRows.of(existing.fingerprint);
+  const operation = row && context.journal.operation(row.dot);
+  if (row?.fingerprint === undefined || operation === undefined || row.path === existing.path) return undefined;
+  const isCertain = areBirthsKnown(row.fingerprint, existing.fingerprint);
+  if (!isCertain && (existing.state === 'large' || isAsRecorded(context, own, existing))) return undefined;
+  return holdsTheSame(row, operation, existing) ? { row, operation, vanished: false } : undefined;
 }
 
 /**

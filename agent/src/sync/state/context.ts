@@ -14,6 +14,7 @@ import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
 import { LastBoot } from './last-boot.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
+import { ReplacedRows } from './replaced-rows.ts';
 import { SharedBatches } from './shared-batches.ts';
 
 /**
@@ -66,6 +67,7 @@ export interface Context {
   readonly hiding: Set<string>;
   readonly ignored: IgnoreFile;
   readonly lastBoot: LastBoot;
+  readonly replacedRows: ReplacedRows;
   readonly missing: MissingContents;
   readonly others: OtherHolders;
   readonly wanted: WantedFiles;
@@ -113,6 +115,7 @@ export function createContext(parts: {
     ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
     hiding: new Set(),
     lastBoot: new LastBoot(),
+    replacedRows: new ReplacedRows(),
     missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self.id, journal),
     remoteNames: new RemoteNames(journal, remoteCounters),
