@@ -58,8 +58,9 @@ export class ChangeBatch {
   /** Notes the rows of entries that users replaced: another detection may find these entries at other paths. */
   #noteReplaced(drafts: readonly Draft[]): void {
     const { journal, replacedRows } = this.#context;
-    for (const { path, fingerprint } of drafts) {
-      const row = journal.disk(path);
+    for (const { path, fingerprint, parents } of drafts) {
+      // A new file replaces nothing, and thousands may come at once.
+      const row = fingerprint === undefined || parents.length === 0 ? undefined : journal.disk(path);
       if (row !== undefined && fingerprint !== undefined) replacedRows.add(row, fingerprint);
     }
   }
