@@ -18,8 +18,8 @@ const messagesMin = 2_000;
 const messagesPerOperation = 40;
 /** The time for work after convergence: retries of failed syncs, acknowledgements that are written, events for users. */
 const afterwardsMs = 25_000;
-/** The time within which paths with lost content are settled without it. */
-const lostSettledMs = 60_000;
+/** The time within which paths with lost content are settled without it: a member whose cache has no room for it asks twice, up to a minute apart. */
+const lostSettledMs = 130_000;
 /** The time within which files beyond a cache are dropped: others have them for certain after half a minute, and are asked once a minute. */
 const dropsEndMs = 100_000;
 /**
