@@ -2,6 +2,7 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import type { DiskEntry, PendingPath } from '../../core/entry.ts';
 import type { ContentSource } from '../../core/plan/action.ts';
 import type { PlanView } from '../../core/plan/plan-step.ts';
+import { keptContents } from '../contents/kept-contents.ts';
 import type { Context } from '../state/context.ts';
 import { fileSource, filesWith, hiddenPaths, isBelowMount } from '../transfer/local-content.ts';
 
@@ -43,7 +44,7 @@ export class JournalPlanView implements PlanView {
       if (content !== undefined && empty.localSource(content) === undefined) elsewhere.add(content);
     }
     if (elsewhere.size === 0) return empty;
-    return new JournalPlanView(context, staged, movesWhole, await context.folder.inHistory([...elsewhere]));
+    return new JournalPlanView(context, staged, movesWhole, await keptContents(context, [...elsewhere]));
   }
 
   head(path: string): Operation | undefined {

@@ -11,6 +11,7 @@ import {
   type RowMarks,
 } from '../../core/entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
+import { keptContents } from '../contents/kept-contents.ts';
 import { isPutBack } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
@@ -120,7 +121,7 @@ export class RowComparison {
   /** Whether the entry of the row outlives its replacement: its content is in history, or it has none. */
   async #isKept(row: DiskEntry | undefined): Promise<boolean> {
     if (row?.content === undefined) return true;
-    return (await this.#context.folder.inHistory([row.content])).has(row.content);
+    return (await keptContents(this.#context, [row.content])).has(row.content);
   }
 
   async #adoptAttributes(
