@@ -59,6 +59,8 @@ export class World implements Surroundings {
   /** The users that act between two system calls of a machine's agent. */
   readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
+  /** The paths of the remote rows of each machine. */
+  readonly #remote = new Map<Machine, Set<string>>();
   #violation: Violation | undefined;
   #meddlesLeft: number;
   /** Describes the last journal write, for a violation of Quiet. */
@@ -216,9 +218,15 @@ export class World implements Surroundings {
    * copies are wanted. Copies with damage that was not found yet count as copies.
    */
   #checkDropped(machine: Machine, rows: readonly DiskChange[]): void {
+    const remote = this.#remote.get(machine) ?? new Set();
+    this.#remote.set(machine, remote);
     for (const { path, entry } of rows) {
       const value = valueAt(machine.volume.disk.at(path));
-      if (entry?.remote !== true || value === undefined) continue;
+      // The path of a row that was remote before may have a file that its user wrote there since: nothing removes it.
+      const wasRemote = remote.has(path);
+      if (entry?.remote) remote.add(path);
+      else remote.delete(path);
+      if (entry?.remote !== true || wasRemote || value === undefined) continue;
       const isHead = machine.journal.heads(path).some(({ content }) => content === value);
       // One that a user has deleted or replaced elsewhere meanwhile is not owed.
       if (!isHead || !this.ledger.isOwed(value)) continue;
