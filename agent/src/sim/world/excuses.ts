@@ -53,9 +53,11 @@ export class Excuses {
     this.#world.releaseLost(`lost with the journal of ${machine.name}`);
   }
 
-  /** Before an agent starts: its user may have restored an old content since the journal was lost. */
+  /** Before an agent starts: its user may have restored an old content since the journal was lost, and may until the folder is compared. */
   starting(machine: Machine): void {
-    if (!machine.isRunning && this.#unjournaled.delete(machine)) this.#releaseUnjournaled(machine);
+    if (machine.isRunning || !this.#unjournaled.delete(machine)) return;
+    this.#releaseUnjournaled(machine);
+    onceCompared(machine, () => this.#releaseUnjournaled(machine));
   }
 
   /**
@@ -67,14 +69,13 @@ export class Excuses {
     const { name, volume } = machine;
     const since = ledger.moment;
     const places = placesInCopy(machine);
-    machine.watches = () => {
-      machine.watches = () => {};
+    onceCompared(machine, () => {
       for (const { key, writer, path, timesReleased, owedSince } of ledger.owed()) {
         if (writer !== name || timesReleased === 0 || owedSince <= since) continue;
         if (valueAt(volume.disk.at(path)) === key && places.get(path)?.has(key) === true)
           ledger.release(key, 'accident', `moved there and back after ${name} was set back`);
       }
-    };
+    });
   }
 
   /** Without its rows nobody can tell what a power cut left from what a user wrote. */
@@ -205,6 +206,16 @@ export class Excuses {
       else if (copy?.released.has(key)) ledger.deletedAgain(key);
     }
   }
+}
+
+/** Calls `then` when the agent begins to compare its folder. */
+function onceCompared(machine: Machine, then: () => void): void {
+  const before = machine.watches;
+  machine.watches = () => {
+    machine.watches = () => {};
+    before();
+    then();
+  };
 }
 
 /** The paths and inodes of each value in a machine's folder, as one text. */
