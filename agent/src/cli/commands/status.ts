@@ -56,11 +56,17 @@ function cacheLines(cache: NonNullable<Status['cache']>): readonly string[] {
   const { usedBytes, bytesMax, remoteFiles, pins } = cache;
   const pinned = pins.map((pin) => printable(pin === '' ? 'the whole folder' : pin)).join(', ');
   return [
-    `on demand  ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)} here; ${formatItems(remoteFiles, 'file')} come from other members when they are read`,
+    `on demand  ${formatBytes(usedBytes)} of at most ${formatBytes(bytesMax)} here; ${remoteFilesText(remoteFiles)}`,
     `reads      ${cacheReads(cache)}`,
     ...(cache.prefetchedFiles === 0 ? [] : [`prefetched ${cachePrefetches(cache)}`]),
     ...(pins.length === 0 ? [] : [`pinned     ${pinned}`]),
   ];
+}
+
+function remoteFilesText(count: number): string {
+  return count === 1
+    ? '1 file comes from another member when it is read'
+    : `${formatItems(count, 'file')} come from other members when they are read`;
 }
 
 /** The first problems of each code, and how many more there are: a full disk has one for each file. */

@@ -257,6 +257,12 @@ test('[CL5] wait names the blocking path, member and reason', () => {
   expect(formatWait({ ...result, done: true, blocking: [] })).toBe('Done: durable on 3 of 3 members after 1 min 0 s.');
 });
 
+test('[CL5] a wait that is not done although enough members have everything says what is in the way', () => {
+  const result = { done: false, wanted: 2, holding: 2, members: 3, elapsedMs: 4_000 };
+  const text = formatWait({ ...result, blocking: [{ path: 'x', memberName: 'cat', reason: 'It is not shown.' }] });
+  expect(text).toContain('Not done after 4 s: all of it is durable on 2 members, and this is still in the way.');
+});
+
 test('[RP1] [RP2] verify and replay say what is wrong, path by path', () => {
   const equal = { compared: 2, differing: 0, paths: [] };
   expect(formatVerify({ ok: true, heads: equal, disk: equal, elapsedMs: 5 }, plain)).toContain(

@@ -35,6 +35,11 @@ function parseTimeout(text: string): number {
   throw new UsageError(`--timeout must be seconds from 0 to ${waitTimeoutMsMax / 1000}; it is "${text}".`);
 }
 
+/** What is missing. Enough members may have it while one on demand does not show it yet, or a file is to be read again. */
+function neededBy({ holding, wanted }: WaitResult, counted: string): string {
+  return holding < wanted ? `${counted} must have it` : 'this is still in the way';
+}
+
 /** `lockstep wait` as text. */
 export function formatWait(result: WaitResult): string {
   const counted = `${result.wanted} of ${formatItems(result.members, 'member')}`;
@@ -51,7 +56,7 @@ export function formatWait(result: WaitResult): string {
     ]);
   const holding = result.byCopies
     ? `${formatItems(result.holding, 'member')} of ${result.members} know of all of it, and each file must have its copies`
-    : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${counted} must have it`;
+    : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${neededBy(result, counted)}`;
   const head = `Not done after ${formatElapsed(result.elapsedMs)}: ${holding}.`;
   if (rows.length === 0) return head;
   const table = formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows);

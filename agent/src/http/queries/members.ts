@@ -1,8 +1,10 @@
-import { type MemberCondition, SOFTWARE_VERSION } from '@lockstep/shared';
+import { type MemberCondition, SOFTWARE_VERSION, type VersionVector } from '@lockstep/shared';
 import type { MemberReport } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
+import { withinSeals } from '../../core/marks.ts';
 import { peerCondition } from '../../core/membership.ts';
+import { joinVectors } from '../../core/version.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Peer } from '../../sync/members/peer.ts';
 import { leftAt, removerOf } from '../../sync/members/remover.ts';
@@ -34,7 +36,7 @@ function reportSelf(engine: Engine): MemberReport {
     onDemand: self.onDemand,
     connected: true,
     rttMs: null,
-    behind: countBehind(journal.known(), shown),
+    behind: countBehind(knownAround(engine), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: self.addresses,
     software: SOFTWARE_VERSION,
@@ -105,6 +107,20 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     sentBytes: peer.sent.total,
     receivedBytes: peer.received.total,
   };
+}
+
+/**
+ * The operations that this member is to have. Without room for its journal it takes none of the others, and would seem to be level with them:
+ * then those count that they say they have.
+ */
+function knownAround({ context, peers }: Engine): VersionVector {
+  const { journal, problems } = context;
+  const known = journal.known();
+  if (!problems.has('disk-full')) return known;
+  return withinSeals(
+    peers.ready().reduce((all, peer) => joinVectors(all, peer.known), known),
+    journal.seals(),
+  );
 }
 
 /** The condition of this member. */

@@ -34,3 +34,20 @@ test('[DB-A14] to a newcomer, a member that knows more than it is not behind', a
   expect(await until(() => false, 6_000)).toBe(false);
   expect(readStatus(engine, place).members).toMatchObject([{ self: true }, { id: ant.id, behind: 0 }]);
 });
+
+test('[DB-A14] a member without room for its journal is behind by what the others have', async () => {
+  const ant = new ScriptedPeer('a');
+  const { engine, until } = openTestMember([ant]);
+  void engine.start();
+  expect(await until(() => engine.peers.get(ant.id)?.ready === true, 10_000)).toBe(true);
+  // Its operation never comes, as if it were refused.
+  ant.known = { [ant.origin]: 1 };
+  ant.end('cut');
+  const isHeard = (): boolean => {
+    const peer = engine.peers.get(ant.id);
+    return peer?.ready === true && peer.known[ant.origin] === 1;
+  };
+  expect(await until(isHeard, 60_000)).toBe(true);
+  engine.context.problems.set('disk-full', {}, 'The disk is full.');
+  expect(readStatus(engine, place).members).toMatchObject([{ self: true, behind: 1 }, { id: ant.id }]);
+});

@@ -195,10 +195,10 @@ export class ApplyBatch {
 
   #wayOut(operation: Operation): string {
     const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
-    const isDamaged = this.#context.journal.disk(operation.path)?.damaged === true;
-    const write = isDamaged
-      ? 'delete what is there, and then put a file there'
-      : 'put a file there, or delete what is there';
+    const row = this.#context.journal.disk(operation.path);
+    const removal = row?.fingerprint === undefined ? 'put an empty one there and delete it' : 'delete what is there';
+    const write =
+      row?.damaged === true ? 'delete what is there, and then put a file there' : `put a file there, or ${removal}`;
     if (names.length === 0) {
       const left = this.#context.missing.leftWith(operation).map((id) => this.#nameOf(id));
       if (left.length === 0) return `No remaining member has it: ${write}.`;

@@ -28,7 +28,12 @@ export function whatBlocks(
   const { context, peers } = parts;
   const blocking: Blocking[] = [];
   const own = context.journal.applied();
-  for (const dot of holders.missing(own, listedMax)) {
+  // Of each origin the first operation that is missing, and all that a person must do something about.
+  const withProblems = context.problems
+    .list()
+    .flatMap(({ path }) => (path === undefined ? [] : context.journal.heads(path)))
+    .filter((head) => holders.lacks(own, head));
+  for (const dot of [...holders.missing(own, listedMax), ...withProblems]) {
     const operation = context.journal.operation(dot);
     if (operation === undefined) continue;
     const { path } = operation;

@@ -56,6 +56,11 @@ export class ReplicaCount {
     return [...goal, ...this.#elsewhere.filter((dot) => !holds(applied, dot))].slice(0, limit);
   }
 
+  /** True for an operation that is counted, and that a member with this `applied` lacks. */
+  lacks(applied: Peer['applied'], dot: Dot): boolean {
+    return this.#isWanted(dot) && !holds(applied, dot);
+  }
+
   #holds(member: Peer | 'self', applied: Peer['applied'], knows: VersionVector, known: VersionVector): boolean {
     if (!reached(applied, this.#goal)) {
       this.#reachedAt.delete(member);

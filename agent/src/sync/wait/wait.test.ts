@@ -186,6 +186,22 @@ test('[AK5] a wait examines the folder after an exchanged disk is accepted, also
   expect(context.journal.heads('file')).toHaveLength(1);
 });
 
+test('[AK5] a wait names each path of this member that has a problem, not only the first operation of their author', async () => {
+  const ant = new LoneMember();
+  const { context } = ant;
+  const puts = ['one', 'two'].map((path) => ant.operation(path, { kind: 'put', text: path }, { origin }));
+  ant.received(...puts);
+  for (const { path } of puts) context.problems.set('path-in-the-way', { path }, `A pipe is at ${path}.`);
+  const outcome = waitForDurability(partsOf(ant), { for: 1, timeoutMs: 1_000 }, notAborted);
+  await ant.passes(3_000);
+  const { done, blocking } = await outcome;
+  expect(done).toBe(false);
+  expect(blocking.map(({ path, reason }) => [path, reason])).toEqual([
+    ['one', 'A pipe is at one.'],
+    ['two', 'A pipe is at two.'],
+  ]);
+});
+
 test('[AK5] [IG4] a wait examines the folder again if its rules have changed meanwhile', async () => {
   const ant = new LoneMember();
   const { ignored } = ant.context;
