@@ -6,7 +6,8 @@ import { ApplyLoop } from './apply-loop.ts';
 import { BlockedPaths } from './blocked-paths.ts';
 import { RenameGate } from './rename-gate.ts';
 
-test('[MT43] nothing is fetched while the disk is full, and at once when it has room again', async () => {
+/** A member whose disk is known to be full, and that is to apply a file that it does not have. */
+function onFullDisk() {
   const member = new LoneMember();
   const { context, journal, transfers } = member;
   const loop = new ApplyLoop(context, transfers, new RenameGate(journal, context.clock, () => []));
@@ -15,6 +16,11 @@ test('[MT43] nothing is fetched while the disk is full, and at once when it has 
   context.problems.set('disk-full', {}, 'The disk is full.');
   member.received(member.operation('film', { kind: 'put', text: 'elsewhere' }, { origin: 'bee' as OriginId }));
   loop.poke();
+  return { member, context, loop, searched };
+}
+
+test('[MT43] nothing is fetched while the disk is full, and at once when it has room again', async () => {
+  const { member, context, loop, searched } = onFullDisk();
   await member.passes(120_000);
   context.facts.roomMeasured.publish(freeBytesMin);
   expect(searched).toEqual([]);
@@ -28,14 +34,7 @@ test('[MT43] nothing is fetched while the disk is full, and at once when it has 
 });
 
 test('[MT43] what the full disk kept from being fetched is fetched at the next measurement that finds room', async () => {
-  const member = new LoneMember();
-  const { context, journal, transfers } = member;
-  const loop = new ApplyLoop(context, transfers, new RenameGate(journal, context.clock, () => []));
-  const searched: (readonly string[])[] = [];
-  context.facts.fetched.on(({ paths }) => searched.push(paths));
-  context.problems.set('disk-full', {}, 'The disk is full.');
-  member.received(member.operation('film', { kind: 'put', text: 'elsewhere' }, { origin: 'bee' as OriginId }));
-  loop.poke();
+  const { member, context, loop, searched } = onFullDisk();
   await member.passes(1_000);
   expect(loop.reason('film')).toContain('There is no room for film.');
   context.problems.clear('disk-full');
