@@ -103,7 +103,7 @@ test('[DB-S6] [DB-X6] a limit says what holds, and the page says while it delays
   await limit.getByRole('button', { name: 'Change' }).click();
   await limit.getByRole('textbox').fill('10 MiB/s 08:00-25:00');
   await limit.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('alert')).toContainText('send_limit must be none, a rate from 256 KiB/s');
+  await expect(page.getByRole('alert')).toContainText('send_limit must be none, a rate from 16 KiB/s');
   await limit.getByRole('textbox').fill('256 KiB/s bee, 1 MiB/s cat');
   await limit.getByRole('button', { name: 'Save' }).click();
   await expect(limit).toContainText('Sending to bee is limited to 256 KiB/s.');

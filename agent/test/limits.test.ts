@@ -88,7 +88,7 @@ test('[CT20] a rate that would have sources given up, or is none, is refused wit
   for (const value of ['1 KiB/s', '0 B/s', 'fast', '-1 MiB/s', '2 MiB/h']) {
     const answer = await change(ant, 'send_limit', value);
     expect(answer.status).toBe(409);
-    expect(await answer.text()).toContain('send_limit must be none, a rate from 256 KiB/s, such as');
+    expect(await answer.text()).toContain('send_limit must be none, a rate from 16 KiB/s, such as');
   }
 });
 
@@ -161,7 +161,7 @@ test('[CL24] a member that is not known is warned of, and rules that are none ar
   const refused = await lockstep(['limit', '--send', '2 MiB/s 08:00-25:00', ant.folder]);
   expect(refused).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--send must be none, a rate from 256 KiB/s'),
+    err: expect.stringContaining('--send must be none, a rate from 16 KiB/s'),
   });
   const json = JSON.parse((await lockstep(['limit', '--json', ant.folder])).out);
   expect(json.limits[0]).toMatchObject({ key: 'send_limit', value: ['1 MiB/s cow', '2 MiB/s bee'] });

@@ -31,7 +31,7 @@ describe('[CT23] the rules of a limit', () => {
     ['no unit of time', '2 MiB'],
     ['per hour', '2 MiB/h'],
     ['another unit', '2 MB/s'],
-    ['below the least rate', '255 KiB/s'],
+    ['below the least rate', '15 KiB/s'],
     ['nothing', ''],
     ['a rule that is empty', '2 MiB/s,'],
     ['none with a member', 'none cat'],

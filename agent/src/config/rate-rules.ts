@@ -10,8 +10,8 @@ export interface RateRule {
   readonly member?: string;
 }
 
-/** Below it a block of 1 MiB takes so long that the receiver may give its source up. */
-const limitBytesMin = 262_144;
+/** Below it a block of 1 MiB takes more than a minute, which nobody wants: a rate without its unit is more likely. */
+const limitBytesMin = 16_384;
 
 /** A rule is checked for each block: a person needs one or two for each of 64 members. */
 const rulesMax = 128;

@@ -214,6 +214,8 @@ interface Beat {
   readonly wallMs: number;
   /** Answers the receiver's newest heartbeat, unless an earlier heartbeat did. */
   readonly echo?: HeartbeatEcho | undefined;
+  /** Blocks that the receiver wants are on their way, or wait for a limit of the sender. */
+  readonly sends?: boolean | undefined;
 }
 
 /** The answer to a heartbeat, by which its sender measures the round trip. */

@@ -139,7 +139,7 @@ test('[CT23] the rules of a limit are refused with what is allowed', async () =>
     const { status, said } = await change('send_limit', value);
     expect(status).toBe(409);
     expect(said.error.message).toMatch(
-      /send_limit must be none, a rate from 256 KiB\/s, .*\(hours from 00:00 to 24:00\); it is "/,
+      /send_limit must be none, a rate from 16 KiB\/s, .*\(hours from 00:00 to 24:00\); it is "/,
     );
   }
   expect((await change('send_limit', ['2 MiB/s', 'fast'])).said.error.message).toMatch(/it is "fast"\.$/);

@@ -75,7 +75,12 @@ const selfReport = z.object({
 });
 
 /** What a heartbeat and a pulse have in common. */
-const beat = { id, wallMs: z.number(), echo: z.object({ id, heldMs: z.number().min(0) }).optional() };
+const beat = {
+  id,
+  wallMs: z.number(),
+  echo: z.object({ id, heldMs: z.number().min(0) }).optional(),
+  sends: z.boolean().optional(),
+};
 
 /** The types of messages whose body is a map of their fields; the other two have a form of their own. */
 export type MapMessageType = Exclude<PeerMessageType, 'operations' | 'block'>;

@@ -37,7 +37,7 @@ function cannotShow(path: string): (folder: Folder) => Folder {
 async function answerTo(member: LoneMember, text: string): Promise<PeerMessage | undefined> {
   const answers: PeerMessage[] = [];
   const link = { send: (message: PeerMessage) => answers.push(message), queuedBytes: () => 0 } as Partial<Link> as Link;
-  new ContentServer(member.context, link, { sent: quiet, isStaged: () => false }).want({
+  new ContentServer(member.context, link, { sent: quiet, limited: () => undefined, isStaged: () => false }).want({
     type: 'want',
     path: 'file',
     id: 1,

@@ -147,7 +147,7 @@ export class BlockExchange {
 
   /** Handles what a peer says it has of a content that it fetches. */
   have(peer: Peer, message: HaveMessage): void {
-    this.#offers.note(peer, message);
+    this.#offers.note(peer, message, this.#context.clock.monotonicMs());
     const fetch = this.#parts.fetches.get(message.content);
     if (fetch === undefined) return;
     fetch.sources = undefined;
@@ -173,6 +173,7 @@ export class BlockExchange {
   tick(): void {
     this.pieces.tick();
     const nowMs = this.#context.clock.monotonicMs();
+    this.#requests.extend(({ isSending }) => isSending, nowMs);
     for (const { fetch, peer, dueSinceMs } of this.#requests.all()) {
       if (nowMs - dueSinceMs > blockTimeoutMs || this.#isReplaced(fetch, peer)) this.abandon(fetch, peer);
     }

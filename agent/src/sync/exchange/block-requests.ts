@@ -14,7 +14,10 @@ export interface BlockRequest<Fetch> {
   readonly isOffered: boolean;
   /** The block came from another peer, or is requested from one because this one stalls. Its answer still occupies the link. */
   isVoid: boolean;
-  /** Time since which all earlier requests to the peer have been answered: peers answer in order, but for small contents. */
+  /**
+   * Time since which all earlier requests to the peer have been answered (peers answer in order, but for small contents), and it has not
+   * said that it sends.
+   */
   dueSinceMs: number;
 }
 
@@ -87,6 +90,11 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
       if (later > id && behind.peer === peer) behind.dueSinceMs = nowMs;
     }
     return request;
+  }
+
+  /** Notes that these members are sending what was requested from them. */
+  extend(isSending: (peer: Peer) => boolean, nowMs: number): void {
+    for (const request of this.#open.values()) if (isSending(request.peer)) request.dueSinceMs = nowMs;
   }
 
   /** Gives the place of a request back. */

@@ -5,6 +5,8 @@ import type { Peer } from '../members/peer.ts';
 export class Offer {
   readonly #known = new Set<number>();
   readonly #indices: number[] = [];
+  /** When the member last announced some, by the monotonic clock. */
+  heardMs = 0;
   /** The member did not have what it had announced. */
   isRefused = false;
 
@@ -27,7 +29,7 @@ export class Offer {
 export class Offers {
   readonly #offers = new Map<Peer, Map<ContentId, Offer>>();
 
-  note(peer: Peer, { content, blocks }: HaveMessage): void {
+  note(peer: Peer, { content, blocks }: HaveMessage, nowMs: number): void {
     const known = this.#offers.get(peer) ?? new Map<ContentId, Offer>();
     this.#offers.set(peer, known);
     const offer = known.get(content) ?? new Offer();
@@ -37,6 +39,7 @@ export class Offers {
     const [oldest] = known.keys();
     if (known.size > announcedContentsMax && oldest !== undefined) known.delete(oldest);
     if (offer.isRefused) return;
+    offer.heardMs = nowMs;
     for (const [from, to] of blocks) for (let index = from; index <= to; index++) offer.add(index);
   }
 

@@ -77,6 +77,10 @@ export class Peer {
   /** Bytes of file contents sent to it and received from it. */
   readonly sent = new RateMeter();
   readonly received = new RateMeter();
+  /** Blocks for it that wait for a limit of this member. */
+  limitedBlocks = 0;
+  /** By its last heartbeat or pulse, blocks for this member are on their way, or wait for a limit of its. */
+  isSending = false;
   /** Wall clock times at which operations were sent to it, and at which it first claimed to know and to hold them. */
   readonly sentAt = new SeqRangeLog(timedRangesMax);
   readonly knownAt = new AckTimes(timedRangesMax);
@@ -95,6 +99,7 @@ export class Peer {
     this.helloMs = nowMs;
     this.sessions += 1;
     this.heartbeat = undefined;
+    this.isSending = false;
     this.holdings = undefined;
     this.passedOn = undefined;
     this.agreement.reset();

@@ -9,11 +9,14 @@ const firstId = 2 ** 46;
 export interface PieceSource {
   readonly id: MemberId;
   readonly link: Link | undefined;
+  /** It said that it is sending blocks to this member. */
+  readonly isSending: boolean;
 }
 
 interface Question {
   readonly source: PieceSource;
-  readonly askedMs: number;
+  /** Since when the source has not said that it sends. */
+  dueSinceMs: number;
   readonly answered: (bytes: Uint8Array | undefined) => void;
 }
 
@@ -34,7 +37,7 @@ export class PieceRequests {
     if (link === undefined) return Promise.resolve(undefined);
     return new Promise((answered) => {
       const id = this.#id++;
-      this.#open.set(id, { source, askedMs: this.#clock.monotonicMs(), answered });
+      this.#open.set(id, { source, dueSinceMs: this.#clock.monotonicMs(), answered });
       link.send({ ...want, type: 'want', id });
     });
   }
@@ -66,7 +69,8 @@ export class PieceRequests {
   tick(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [id, question] of this.#open) {
-      if (nowMs - question.askedMs > blockTimeoutMs) this.#end(id, question, undefined);
+      if (question.source.isSending) question.dueSinceMs = nowMs;
+      if (nowMs - question.dueSinceMs > blockTimeoutMs) this.#end(id, question, undefined);
     }
   }
 

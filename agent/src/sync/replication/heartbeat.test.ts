@@ -1,6 +1,7 @@
+import { blockBytes } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
-import { contentOfText } from '../../sim/disk/content.ts';
+import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
 
 test('[MB1] a message that takes long to arrive is no silence; 10 s without a byte are', async () => {
   const bee = new ScriptedPeer('b');
@@ -53,6 +54,23 @@ test('[MB5] a heartbeat that would repeat the last one is a pulse, until somethi
   const changedMs = scheduler.nowMs;
   expect(await until(() => heartbeats().at(-1)?.files === files + 1, 20_000)).toBe(true);
   expect(scheduler.nowMs - changedMs).toBeLessThan(3_000);
+});
+
+test('[CT5] heartbeats and pulses say that blocks for the peer wait for a limit', async () => {
+  const bee = new ScriptedPeer('b');
+  const { engine, volume, until } = openTestMember([bee]);
+  const film = virtualContent('film', 2 * blockBytes);
+  volume.disk.write('film', film);
+  void engine.start();
+  expect(await until(() => engine.context.journal.counts().disk.files === 1, 20_000)).toBe(true);
+  engine.context.limits.send.limit([{ bytesPerSecond: blockBytes / 30 }]);
+  for (const index of [0, 1]) bee.say({ type: 'want', id: index, content: film.id, index, path: 'film' });
+  const lastSends = () => bee.heard.findLast(({ type }) => type === 'heartbeat' || type === 'pulse');
+  expect(await until(() => bee.all('block').length === 1 && lastSends()?.type === 'pulse', 5_000)).toBe(true);
+  expect(lastSends()).toMatchObject({ sends: true });
+  expect(await until(() => bee.all('block').length === 2, 31_000)).toBe(true);
+  expect(await until(() => bee.heard.at(-1)?.type === 'pulse', 5_000)).toBe(true);
+  expect(lastSends()).not.toHaveProperty('sends');
 });
 
 test('[FK8] a digest that differs under equal numbers leads to the comparison of all logs, and a fork is repaired', async () => {

@@ -78,6 +78,7 @@ export class HeartbeatLoop {
   received(peer: Peer, message: HeartbeatMessage | PulseMessage): boolean {
     const { clock, journal, problems, log } = this.#context;
     this.#unanswered.set(peer, { id: message.id, atMs: clock.monotonicMs() });
+    peer.isSending = message.sends === true;
     this.#measure(peer, message);
     this.#answerFirst(peer);
     const { heartbeat } = peer;
@@ -141,14 +142,15 @@ export class HeartbeatLoop {
     }
   }
 
-  /** The number of the next heartbeat or pulse to a peer, and the answer to the peer's last one. */
+  /** The number of the next heartbeat or pulse to a peer, the answer to the peer's last one, and whether blocks are sent to it. */
   #beat(peer: Peer, nowMs: number) {
     const id = ++this.#id;
     const asked = this.#unanswered.get(peer);
     this.#unanswered.delete(peer);
     this.#sent.set(id, { peer, atMs: nowMs });
     const echo = asked && { id: asked.id, heldMs: nowMs - asked.atMs };
-    return { id, wallMs: this.#context.clock.wallMs(), echo };
+    const sends = peer.limitedBlocks > 0 || (peer.link?.queuedBytes('blocks') ?? 0) > 0;
+    return { id, wallMs: this.#context.clock.wallMs(), echo, ...(sends && { sends }) };
   }
 
   /**

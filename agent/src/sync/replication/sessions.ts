@@ -105,6 +105,9 @@ export class Sessions {
           sent(bytes);
           departures.sent(peer, file, bytes);
         },
+        limited: (change) => {
+          peer.limitedBlocks += change;
+        },
         isStaged: (content) => transfers.hasStaged(content),
       }),
     });

@@ -193,6 +193,28 @@ describe('[CT5] a source that stalls', () => {
     expect(engine.context.problems.ofPath('large')).toBeUndefined();
   });
 
+  test('is none that says that it sends, however long a block takes', async () => {
+    const asked: WantMessage[] = [];
+    const { bee, byId, until, isThere, scheduler, engine } = await offered({ large: 9 }, (want) => asked.push(want));
+    let isSending = true;
+    bee.beats = false;
+    const pulse = (): void => {
+      bee.say({ type: 'pulse', id: 1_000, wallMs: 0, sends: isSending });
+      scheduler.after(1_000, pulse);
+    };
+    pulse();
+    expect(await until(() => isThere('large'), 10 * blockTimeoutMs)).toBe(false);
+    expect(engine.context.problems.ofPath('large')).toBeUndefined();
+    for (let next = 0; next < 9; next++) {
+      expect(await until(() => asked.length > next, 1_000)).toBe(true);
+      const { id, content, index } = asked[next] as WantMessage;
+      bee.say({ type: 'block', id, bytes: blockOf(byId.get(content) as Content, index) });
+      isSending = false;
+    }
+    expect(await until(() => isThere('large'), 5_000)).toBe(true);
+    expect(asked).toHaveLength(9);
+  });
+
   test('is abandoned after a time, and the content is reported missing if no other member has it', async () => {
     const { until, engine } = await offered({ large: 20 }, () => undefined);
     const isMissed = (): boolean => engine.context.problems.ofPath('large')?.code === 'content-missing';

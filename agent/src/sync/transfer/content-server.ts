@@ -20,6 +20,8 @@ interface Found {
 export interface ServerParts {
   /** Called with the number of bytes of each block sent. */
   sent(file: SentFile, bytes: number): void;
+  /** Called with 1 when a block begins to wait for a limit, and with -1 when it has waited. */
+  limited(change: 1 | -1): void;
   /** True if some of the content is staged, for a fetch that goes on or may. */
   isStaged(content: ContentId): boolean;
 }
@@ -116,7 +118,8 @@ export class ContentServer {
     const { found, bytes } = await this.#read(want);
     // Parts of blocks count as well.
     if (bytes !== undefined && (found?.operation.size ?? 0) > inlineBytesMax) {
-      await this.#context.limits.send.take(bytes.length, this.#link.peer);
+      this.#parts.limited(1);
+      await this.#context.limits.send.take(bytes.length, this.#link.peer).finally(() => this.#parts.limited(-1));
     }
     if (this.#closed) return;
     if (bytes === undefined) {
