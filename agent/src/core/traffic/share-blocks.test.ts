@@ -28,7 +28,17 @@ const asked = (requests: number) => ({ requests, requestedBytes: requests * bloc
 /** A block that is requested from the source of this name, as the last of `blocks` there. */
 type Pending = readonly [index: number, name: string, blocks: number];
 
-function decide(sources: readonly Named[], pending: readonly Pending[] = [], missingBlocks = 1_000) {
+interface Circumstances {
+  readonly missingBlocks?: number;
+  /** Others fetch the content as well, and this member fetches these blocks first. */
+  readonly own?: readonly number[];
+  readonly quietMs?: number;
+  /** Of all other blocks. */
+  readonly distance?: number;
+}
+
+function decide(sources: readonly Named[], pending: readonly Pending[] = [], circumstances: Circumstances = {}) {
+  const { missingBlocks = 1_000, own, quietMs = 0, distance = 1 } = circumstances;
   const request = nextRequest<Named>({
     sources,
     pending: pending.map(([index, name, blocks]) => ({
@@ -37,7 +47,10 @@ function decide(sources: readonly Named[], pending: readonly Pending[] = [], mis
       aheadBytes: blocks * blockBytes,
     })),
     missingBytes: missingBlocks * blockBytes,
+    isShared: own !== undefined,
+    quietMs,
     has: ({ some }, index) => some?.includes(index) ?? true,
+    distance: (index) => (own?.includes(index) === false ? distance : 0),
   });
   return request && `${request.source.name} ${request.index}`;
 }
@@ -103,7 +116,7 @@ describe('[CT21] the next block of a large content', () => {
       'slow 1',
     ],
   ])('%s', (_what, sources, pending, missing, expected) => {
-    expect(decide(sources, pending, missing)).toBe(expected);
+    expect(decide(sources, pending, { missingBlocks: missing })).toBe(expected);
   });
 
   test('no source has more requests than keep it busy, a single one as many as allowed', () => {
@@ -114,6 +127,35 @@ describe('[CT21] the next block of a large content', () => {
     expect(placesOf(source('far', { bytesPerMs: 10_000, roundTripMs: 400 }))).toBe(6);
     expect(decide([slow({ next: 1, ...asked(blocksInFlightPerSourceMax - 1) })])).toBe('slow 1');
     expect(decide([slow({ next: 1, ...asked(blocksInFlightPerSourceMax) })])).toBeUndefined();
+  });
+
+  test('a single source has no more requests than keep it busy while others fetch the content as well', () => {
+    const own = [1, 2, 3];
+    expect(decide([slow({ next: 3, ...asked(1) })], [[1, 'slow', 1]], { own })).toBe('slow 3');
+    expect(decide([slow({ next: 3, ...asked(2) })], [[1, 'slow', 1]], { own })).toBeUndefined();
+  });
+
+  test.each<[string, Named, readonly Pending[], number, string | undefined]>([
+    ['left to them while the own part comes', slow({ next: 8, ...asked(1) }), [[1, 'slow', 1]], 60_000, undefined],
+    ['left to them as long as they get blocks', slow({ next: 8 }), [], 4_000, undefined],
+    ['requested if they get none', slow({ next: 8 }), [], 5_000, 'slow 8'],
+    [
+      'left to them if the source was not measured',
+      source('new', { bytesPerMs: undefined, next: 8 }),
+      [],
+      0,
+      undefined,
+    ],
+    ['requested from a source that is not slow', fast({ next: 8, ...asked(1) }), [[1, 'fast', 1]], 0, 'fast 8'],
+    ['requested from one of them that has it', slow({ some: [8], next: 8 }), [], 0, 'slow 8'],
+  ])('a block that others fetch first is %s', (_what, only, pending, quietMs, expected) => {
+    expect(decide([only], pending, { own: [1, 2], quietMs })).toBe(expected);
+  });
+
+  test('the nearest of the others asks first for a block that the first does not get', () => {
+    const decided = (distance: number, quietMs: number) =>
+      decide([slow({ next: 8 })], [], { own: [], quietMs, distance });
+    expect([decided(3, 12_000), decided(3, 13_000)]).toEqual([undefined, 'slow 8']);
   });
 
   test('[CT3] several sources together have a limit as well', () => {
@@ -162,6 +204,6 @@ describe('[CT22] a block that is requested a second time', () => {
       'fast 7',
     ],
   ])('%s', (_what, sources, pending, expected) => {
-    expect(decide(sources, pending, 2)).toBe(expected);
+    expect(decide(sources, pending, { missingBlocks: 2 })).toBe(expected);
   });
 });

@@ -32,7 +32,13 @@ export interface Sharing<Source> {
   readonly pending: readonly PendingBlock<Source>[];
   /** The bytes of all blocks that are not here. */
   readonly missingBytes: number;
+  /** Other members fetch it as well. */
+  readonly isShared: boolean;
+  /** The time since one of them had another block. */
+  readonly quietMs: number;
   has(source: Source, index: number): boolean;
+  /** The places from the member that fetches the block first to this one; 0 if this one does. */
+  distance(index: number): number;
 }
 
 /** The rate that is assumed of a source that was never measured: that of a fast line to a home. */
@@ -49,6 +55,13 @@ const placesMin = 2;
 /** A block is requested a second time if the other source is expected to send it at least so much earlier. */
 const clearlyLater = 2;
 const clearlyLaterMs = 200;
+/** A source is slow if a block takes it this long, and so many round trips: an empty line for one of them costs little. */
+const slowBlockMs = 500;
+const slowBlockRoundTrips = 4;
+/** The time for a block that is assumed of a source that was never measured. */
+const unknownBlockMs = 2_500;
+/** Others that have not got another block in the time for so many will not bring theirs. */
+const quietBlocks = 2;
 /** Estimates differ by as much from what happens. */
 const slackMs = 50;
 
@@ -62,14 +75,14 @@ export function nextRequest<Source extends ShareSource>(
 ): { readonly source: Source; readonly index: number } | undefined {
   const sources = worthAsking(sharing.sources);
   const { pending } = sharing;
-  const isAlone = sources.length === 1;
+  const isAlone = sources.length === 1 && !sharing.isShared;
   if (pending.length >= blocksInFlightMax && !isAlone) return undefined;
   const free = sources.filter((source) => source.requests < (isAlone ? blocksInFlightPerSourceMax : placesOf(source)));
   const able = free.filter(({ isStalled }) => isAlone || !isStalled).sort((a, b) => expectedMs(a) - expectedMs(b));
   for (const source of able) {
+    if (source.next === undefined || isLeftToOthers(source, source.next, sharing)) continue;
     // Two sources may leave a block to each other.
-    if (source.next !== undefined && (pending.length === 0 || isWorthwhile(source, sharing)))
-      return { source, index: source.next };
+    if (pending.length === 0 || isWorthwhile(source, sharing)) return { source, index: source.next };
   }
   return secondRequest(able, sharing);
 }
@@ -101,6 +114,20 @@ function isWorthwhile<Source extends ShareSource>(source: Source, sharing: Shari
   const isLeft = source.hasAll && source.isNextOffered;
   if (isLeft && clearlyAfter(expectedMs(source)) > missingBytes / partial) return false;
   return expectedMs(source) <= missingBytes / rateOf(others.filter(({ hasAll }) => hasAll)) + slackMs;
+}
+
+/**
+ * True for a block that is slow to come, and that another member fetches first, while this one still waits for its own part, or one of the
+ * others had another block lately: it will come from one of them. If it does not, the next member after the one that fetches it first asks
+ * for it, and the one after that only later: all of them at once would occupy the source for the time of as many blocks.
+ */
+function isLeftToOthers(source: ShareSource, next: number, sharing: Sharing<ShareSource>): boolean {
+  const { isShared, quietMs, pending, distance } = sharing;
+  if (!isShared || !source.hasAll || distance(next) === 0) return false;
+  const { bytesPerMs, roundTripMs } = source;
+  const blockMs = bytesPerMs === undefined ? unknownBlockMs : blockBytes / bytesPerMs;
+  if (blockMs < Math.max(slowBlockMs, slowBlockRoundTrips * roundTripMs)) return false;
+  return quietMs < quietBlocks * blockMs * distance(next) || pending.some(({ index }) => distance(index) === 0);
 }
 
 /** The rate of these sources together; `assumed` is that of one that was never measured. */

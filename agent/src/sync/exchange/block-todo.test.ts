@@ -42,6 +42,13 @@ test('[CT21] members that fetch a content together begin with different parts, a
   expect(orderOf(0)).toEqual([0, 1, 7, 6, 5, 4, 3, 2]);
   expect(orderOf(1)).toEqual([2, 3, 4, 1, 0, 7, 6, 5]);
   expect(orderOf(2)).toEqual([5, 6, 7, 4, 3, 2, 1, 0]);
+  const distances = (place: number) => {
+    const todo = new BlockTodo(8, { place, members: 3 });
+    return Array.from({ length: 8 }, (_, index) => todo.distance(index));
+  };
+  expect(distances(0)).toEqual([0, 0, 2, 2, 2, 1, 1, 1]);
+  expect(distances(2)).toEqual([2, 2, 1, 1, 1, 0, 0, 0]);
+  expect([1, 3].map((members) => new BlockTodo(8, { place: 0, members }).isShared)).toEqual([false, true]);
 });
 
 test('[CT21] blocks that another member offers are the last that a member with all blocks is asked for', () => {

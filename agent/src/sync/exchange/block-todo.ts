@@ -22,6 +22,7 @@ export class BlockTodo {
   readonly #count: number;
   readonly #firstIndex: number;
   readonly #endIndex: number;
+  readonly #share: Share;
   readonly #states: Uint8Array;
   readonly #again: number[] = [];
   #hereCount = 0;
@@ -31,8 +32,10 @@ export class BlockTodo {
   /** How far the blocks of each offer were gone through. */
   readonly #offered = new Map<Offer, number>();
 
-  constructor(count: number, { place, members }: Share = { place: 0, members: 1 }) {
+  constructor(count: number, share: Share = { place: 0, members: 1 }) {
+    const { place, members } = share;
     this.#count = count;
+    this.#share = share;
     this.#states = new Uint8Array(count);
     this.#firstIndex = Math.floor((count * place) / members);
     this.#endIndex = Math.floor((count * (place + 1)) / members);
@@ -41,6 +44,18 @@ export class BlockTodo {
   /** The number of blocks that are here. */
   get hereCount(): number {
     return this.#hereCount;
+  }
+
+  /** The places from the member whose part the block is of to this one; 0 for its own. */
+  distance(index: number): number {
+    const { place, members } = this.#share;
+    const owner = Math.ceil(((index + 1) * members) / this.#count) - 1;
+    return (place - owner + members) % members;
+  }
+
+  /** Other members fetch the content as well. */
+  get isShared(): boolean {
+    return this.#share.members > 1;
   }
 
   isOpen(index: number): boolean {

@@ -133,7 +133,15 @@ export class FetchSources {
     const missingBytes = (blockCount(size) - todo.hereCount) * blockBytes;
     const has = ({ hasAll, offer }: FetchSource, index: number): boolean => hasAll || offer?.has(index) === true;
     const able = sources.filter(({ peer }) => mayAsk(peer));
-    const request = nextRequest<(typeof sources)[number]>({ sources: able, pending, missingBytes, has });
+    const request = nextRequest<(typeof sources)[number]>({
+      sources: able,
+      pending,
+      missingBytes,
+      isShared: todo.isShared,
+      quietMs: nowMs - Math.max(fetch.startedMs, ...sources.map(({ offer }) => offer?.heardMs ?? 0)),
+      has,
+      distance: (index) => todo.distance(index),
+    });
     if (request === undefined) return undefined;
     const { source, index } = request;
     return { peer: source.peer, index, isOffered: source.offer?.has(index) === true };
