@@ -1,5 +1,5 @@
 import { Random } from '../base/random.ts';
-import { contentOfBytes } from '../disk/content.ts';
+import { virtualContent } from '../disk/content.ts';
 import type { LiveCluster } from './live-cluster.ts';
 import { write } from './office.ts';
 
@@ -7,8 +7,8 @@ const folders = ['Bridge/Drawings', 'Letters', 'Minutes', 'Plans/Quay wall/Secti
 const files = ['survey', 'notes', 'site plan', 'north elevation', 'minutes', 'estimate', 'crane hire'];
 const endings = ['md', 'dwg', 'ods', 'csv', 'pdf'];
 
-/** Interval of new films, and their size: each needs about a minute on the line of its machine. */
-const filmEveryMs = 180_000;
+/** Interval of new films, and their size: each needs about a minute on the line of its machine, so that one is on its way most of the time. */
+const filmEveryMs = 90_000;
 const filmBytes = 16_000_000;
 
 /** The clock of seal is wrong at intervals, until it is corrected: for nearly half of the time, so that nobody waits long to see it. */
@@ -66,6 +66,6 @@ function cutFilm(cluster: LiveCluster): () => void {
   return () => {
     films += 1;
     const path = `Flight over the quay ${films}.mov`;
-    newt.write(path, path, contentOfBytes(Buffer.alloc(filmBytes, path)));
+    newt.write(path, path, virtualContent(path, filmBytes));
   };
 }

@@ -1,7 +1,7 @@
 import { retire } from '../../sync/lifecycle/announce.ts';
 import { contentOfText } from '../disk/content.ts';
 import type { Machine } from '../world/machine.ts';
-import { cast, networkBetween } from './cast.ts';
+import { cast, networkBetween, uplinkOf } from './cast.ts';
 import { LiveCluster } from './live-cluster.ts';
 
 const goodbyeMs = 2_000;
@@ -38,7 +38,7 @@ const newcomer = 'koi';
  * Simulated time has run at full speed.
  */
 export async function openOffice(failed: (what: string) => void): Promise<LiveCluster> {
-  const cluster = new LiveCluster({ names: cast, network: networkBetween, failed });
+  const cluster = new LiveCluster({ names: cast, network: networkBetween, uplink: uplinkOf, failed });
   const ant = cluster.machine('ant');
   for (const path of tree) write(cluster, 'ant', path, minutes(`This is ${path}.`));
   ant.start();
