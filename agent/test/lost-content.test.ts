@@ -7,6 +7,7 @@ import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { namesOf } from '../../testkit/tree.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { addOnDemand, level, read } from './support/on-demand.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 
@@ -264,4 +265,25 @@ test('[CT13] a conflict is joined without the version that every member lacks, o
   expect(await lostEvents([ant, bee, cat])).toContainEqual(expect.objectContaining({ path: 'file', name: 'ant' }));
   await untilQuiet(cluster.members);
   await cluster.verified();
+});
+
+test('[CT14] a directory that is renamed on demand while a user overwrites its file elsewhere is settled', async () => {
+  const cluster = await startCluster(['ant']);
+  const [ant] = cluster.running as [Member];
+  const cat = await addOnDemand(cluster, 'cat');
+  await cluster.connected();
+  await mkdir(ant.path('plans'));
+  await writeFile(ant.path('plans', 'quay'), 'first'.repeat(30_000));
+  await level(cat, ant);
+  expect(await lockstep(['pause', cat.folder])).toMatchObject({ code: 0 });
+  await writeFile(ant.path('plans', 'quay'), 'second'.repeat(30_000));
+  await rename(cat.path('plans'), cat.path('drawings'));
+  expect(await lockstep(['resume', cat.folder])).toMatchObject({ code: 0 });
+  await vi.waitFor(async () => {
+    const report = pathReportSchema.parse(await ant.get('/paths/drawings/quay'));
+    expect(report.heads.map(({ kind }) => kind)).toEqual(['delete']);
+  }, patience);
+  await ant.wait({ for: 'all', timeoutMs: 60_000 });
+  await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+  expect(await read(cat, 'plans/quay')).toBe('second'.repeat(30_000));
 });

@@ -101,6 +101,8 @@ export interface MissingMessage {
   readonly lacks: boolean;
   /** The disk shows an entry at the path that was named. */
   readonly shows: boolean;
+  /** With `shows`: it is only the name of a file that is fetched on demand. */
+  readonly named?: boolean | undefined;
 }
 
 /**

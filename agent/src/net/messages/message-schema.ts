@@ -116,7 +116,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     recipe: z.boolean().optional(),
     ranges: z.custom<WantMessage['ranges']>(isRangesInBlock, 'is not ranges of a block').optional(),
   }),
-  missing: z.object({ id, lacks: z.boolean(), shows: z.boolean() }),
+  missing: z.object({ id, lacks: z.boolean(), shows: z.boolean(), named: z.boolean().optional() }),
   have: z.object({ content: contentId, blocks: blockRanges }),
   holdings: z.object({ seq: count, bits: z.custom<Uint8Array>(isFilter, 'is not a filter') }),
   flipped: z.object({

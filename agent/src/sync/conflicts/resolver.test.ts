@@ -134,6 +134,36 @@ test('[CT14] a file on demand is not deleted when its content is lost: a member 
   expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
 });
 
+test.each([
+  { change: 'overwrote', isDeleted: true },
+  { change: 'deleted', isDeleted: true },
+  { change: 'did not change', isDeleted: false },
+])(
+  '[CT14] the new name of a file whose content is lost, renamed on demand while a user $change it',
+  async ({ change, isDeleted }) => {
+    const member = new LoneMember();
+    const { journal, context } = member;
+    const first = member.operation('old', { kind: 'put', text: 'lost' });
+    member.received(first);
+    const moved = member.operation('old', { kind: 'delete', replaced: 'lost' }, { origin: cat, parents: [first] });
+    const renamed = { ...member.operation('new', { kind: 'put', text: 'lost' }, { origin: cat }), from: 'old' };
+    const again = { ...member.operation('newer', { kind: 'put', text: 'lost' }, { origin: cat }), from: 'new' };
+    const left = member.operation('new', { kind: 'delete', replaced: 'lost' }, { origin: cat, parents: [renamed] });
+    const replaced = { replaced: 'lost' } as const;
+    if (change === 'overwrote')
+      member.received(member.operation('old', { kind: 'put', text: 'present', ...replaced }, { parents: [first] }));
+    if (change === 'deleted')
+      member.received(member.operation('old', { kind: 'delete', ...replaced }, { parents: [first] }));
+    member.received(moved, renamed, again, left);
+    const lacking = [{ member: memberOf(cat), shows: true, named: true }];
+    for (const nowMs of [0, lostAfterMs]) context.missing.searched(again, { lacking, members: [memberOf(cat)], nowMs });
+    resolverOf(member).poke();
+    await member.passes(1_000);
+    expect(journal.heads('newer')).toMatchObject([{ kind: isDeleted ? 'delete' : 'put' }]);
+    expect(member.errors).toEqual([]);
+  },
+);
+
 test('[CT14] a file is not deleted when its content is lost while a member that left may have it', async () => {
   const member = new LoneMember();
   const { journal, context } = member;

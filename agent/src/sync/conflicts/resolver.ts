@@ -8,6 +8,7 @@ import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { JoinPacer } from './join-pacer.ts';
+import { isRenameOfReplaced } from './replaced-rename.ts';
 import { type ConflictCopy, directoryDraft, ResolutionBatch, type Verdict } from './resolution-batch.ts';
 import { Responsibility, type Seniority } from './responsibility.ts';
 import { SiblingJudge } from './sibling-judge.ts';
@@ -55,7 +56,7 @@ export class ConflictResolver {
     this.#operationWriter = parts.operationWriter;
     this.#peers = parts.peers;
     this.#transfers = parts.transfers;
-    this.#responsibility = new Responsibility(context.self.id, parts.peers, seniority);
+    this.#responsibility = new Responsibility(context.self, parts.peers, seniority);
     this.#pacer = new JoinPacer(() => context.clock.random());
     this.#judge = new SiblingJudge(context, {
       peers: parts.peers,
@@ -165,19 +166,23 @@ export class ConflictResolver {
   /**
    * Deletes entries that no disk has any more, neither their content nor an older version at their path: they were removed
    * everywhere while they were ignored, or lost with the only disk that had them. If a disk has an entry there, its user decides. So a
-   * person does if a member left that may have it: it may come back.
+   * person does if a member left that may have it: it may come back. A member on demand that has the name there expects the file, unless
+   * it was renamed while a user overwrote or deleted it elsewhere.
    */
   #deleteLost(): void {
     const { journal, missing } = this.#context;
     const isNowhere = (head: Operation): boolean =>
-      missing.isLost(head) && !missing.isShown(head) && missing.leftWith(head).length === 0;
+      missing.isLost(head) &&
+      !missing.isShown(head) &&
+      (!missing.isNamed(head) || isRenameOfReplaced(journal, head)) &&
+      missing.leftWith(head).length === 0;
     const deleted = new Map<string, Draft>();
     for (const { path } of missing.lost()) {
       const heads = journal.heads(path);
       const [visible] = heads;
       const row = journal.disk(path);
       const isGone = !showsSomething(row) && heads.every((head) => !isLive(head) || isNowhere(head));
-      if (visible === undefined || !isLive(visible) || !isGone || !this.#responsibility.includes(visible)) continue;
+      if (visible === undefined || !isLive(visible) || !isGone || !this.#responsibility.settles(visible)) continue;
       // An empty file at the path is still to be removed.
       const vanished = row?.fingerprint === undefined;
       deleted.set(path, { path, kind: 'delete', parents: heads, vanished });

@@ -1,6 +1,7 @@
 import { type MemberId, memberOf, type Operation, type OriginId } from '@lockstep/shared';
 import { oldestActive } from '../../core/membership.ts';
 import type { Peers } from '../members/peers.ts';
+import type { Context } from '../state/context.ts';
 
 /** This member's data for the choice of the oldest active member. */
 export interface Seniority {
@@ -9,25 +10,44 @@ export interface Seniority {
   readonly enabledAt?: number | undefined;
 }
 
-/** The operations that this member joins: its own, and those of absent members while it is the oldest active one. */
+/**
+ * The operations that this member joins: its own, and those of absent members while it is the oldest active one. Those of members on demand
+ * whose content is lost belong to the oldest active member with the whole folder: only such members search for contents.
+ */
 export class Responsibility {
-  readonly #selfId: MemberId;
+  readonly #self: Context['self'];
   readonly #peers: Peers;
   readonly #seniority: () => Seniority;
 
   /** `seniority`: that of this member; the present members choose the oldest by it. */
-  constructor(selfId: MemberId, peers: Peers, seniority: () => Seniority) {
-    this.#selfId = selfId;
+  constructor(self: Context['self'], peers: Peers, seniority: () => Seniority) {
+    this.#self = self;
     this.#peers = peers;
     this.#seniority = seniority;
   }
 
   /** True if this member joins the operation. */
   includes(operation: Operation): boolean {
-    if (memberOf(operation.origin) === this.#selfId) return true;
+    if (memberOf(operation.origin) === this.#self.id) return true;
     if (this.#isCaredFor(operation.origin)) return false;
-    const present = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
-    return oldestActive([this.#seniority(), ...present])?.id === this.#selfId;
+    return oldestActive(this.#present())?.id === this.#self.id;
+  }
+
+  /** True if this member settles the operation, whose content is lost. */
+  settles(operation: Operation): boolean {
+    if (!this.#isOnDemand(memberOf(operation.origin))) return this.includes(operation);
+    const whole = this.#present().filter(({ id }) => !this.#isOnDemand(id));
+    return oldestActive(whole)?.id === this.#self.id;
+  }
+
+  #isOnDemand(id: MemberId): boolean {
+    return id === this.#self.id ? this.#self.onDemand === true : this.#peers.isOnDemand(id);
+  }
+
+  /** This member, and those with which it has a session. */
+  #present() {
+    const others = this.#peers.ready().map(({ id, state, enabledAt }) => ({ id, state, enabledAt }));
+    return [this.#seniority(), ...others];
   }
 
   /**

@@ -3,10 +3,13 @@ import { type ContentId, dotKey, isBelow, type MemberId, type Operation, parentO
 /** All members must lack a content for this long before it counts as lost: a file that is being replaced is missing for a moment. */
 export const lostAfterMs = 5_000;
 
-/** A member's answer that it has a content neither in its folder nor in its history. `shows`: its disk has an entry at the path. */
+/** A member's answer that it has a content neither in its folder nor in its history. */
 export interface LackingMember {
   readonly member: MemberId;
+  /** Its disk has an entry at the path. */
   readonly shows: boolean;
+  /** With `shows`: only the name of a file that is fetched on demand. */
+  readonly named?: boolean | undefined;
 }
 
 /** The result of a search for a content. */
@@ -27,8 +30,9 @@ interface Missing {
   blockedBy: readonly MemberId[];
   /** Members that left and may have it. */
   left: readonly MemberId[];
-  /** Some member has an entry at the path. */
+  /** Some member has an entry at the path, and one has only the name of a file that is fetched on demand. */
   isShown: boolean;
+  isNamed: boolean;
   /** Time since which all members have lacked it. */
   lostSinceMs: number | undefined;
   isLost: boolean;
@@ -61,7 +65,8 @@ export class MissingContents {
     const found = this.#of(operation);
     found.left = left;
     found.blockedBy = members.filter((id) => !lacking.some(({ member }) => member === id));
-    found.isShown = lacking.some(({ shows }) => shows);
+    found.isShown = lacking.some(({ shows, named }) => shows && named !== true);
+    found.isNamed = lacking.some(({ named }) => named === true);
     if (found.blockedBy.length > 0) found.lostSinceMs = undefined;
     else found.lostSinceMs ??= nowMs;
     const wasLost = found.isLost;
@@ -106,6 +111,11 @@ export class MissingContents {
     return this.#missing.get(dotKey(operation))?.isShown === true;
   }
 
+  /** A member that fetches on demand has the name of the file at the path. */
+  isNamed(operation: Operation): boolean {
+    return this.#missing.get(dotKey(operation))?.isNamed === true;
+  }
+
   /** The members that may still have it. */
   blockedBy(operation: Operation): readonly MemberId[] {
     return this.#missing.get(dotKey(operation))?.blockedBy ?? [];
@@ -140,6 +150,7 @@ export class MissingContents {
         blockedBy: [],
         left: [],
         isShown: false,
+        isNamed: false,
         lostSinceMs: undefined,
         isLost: false,
       };

@@ -127,7 +127,7 @@ export class BlockExchange {
   }
 
   /** Handles a peer's answer that it cannot send the block. */
-  missing(peer: Peer, { id, lacks, shows }: MissingMessage): void {
+  missing(peer: Peer, { id, lacks, shows, named }: MissingMessage): void {
     if (this.pieces.answer(peer, id, undefined)) return;
     const request = this.#take(peer, id, false);
     if (request === undefined) return;
@@ -137,7 +137,7 @@ export class BlockExchange {
     else {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing.
       if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();
-      if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows });
+      if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows, named });
       this.abandon(fetch, peer);
     }
     fetch.sources = undefined;

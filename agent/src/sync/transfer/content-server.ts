@@ -1,4 +1,4 @@
-import type { ContentId, Operation, WantMessage } from '@lockstep/shared';
+import type { ContentId, MissingMessage, Operation, WantMessage } from '@lockstep/shared';
 import { hasOneBlock, inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
@@ -96,8 +96,12 @@ export class ContentServer {
   async #answerProbe({ id, content, path, keep }: WantMessage): Promise<void> {
     const has = keep ? await this.#keeps(content, path) : (await this.#find(content, path)) !== undefined;
     if (this.#closed) return;
-    const shows = showsSomething(this.#context.journal.disk(path));
-    this.#link.send({ type: 'missing', id, lacks: !has, shows });
+    this.#link.send({ type: 'missing', id, lacks: !has, ...this.#shownAt(path) });
+  }
+
+  #shownAt(path: string): Pick<MissingMessage, 'shows' | 'named'> {
+    const row = this.#context.journal.disk(path);
+    return { shows: showsSomething(row), ...(row?.remote && { named: true }) };
   }
 
   /** True if the disk durably shows the content at the path, as the journal says it should, and this member does not drop it now. */
@@ -125,8 +129,7 @@ export class ContentServer {
     if (bytes === undefined) {
       if (found?.source.from === 'file') this.#context.facts.suspected.publish(found.source.path);
       this.#last = undefined;
-      const shows = showsSomething(this.#context.journal.disk(want.path));
-      this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, shows });
+      this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, ...this.#shownAt(want.path) });
     } else {
       this.#parts.sent({ content: want.content, path: want.path, size: found?.operation.size ?? 0 }, bytes.length);
       this.#link.send({ type: 'block', id: want.id, bytes });
