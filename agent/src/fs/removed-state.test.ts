@@ -145,3 +145,24 @@ test('[CT19] a folder that is opened again keeps the blocks that were staged, an
   expectBytes(readFileSync(join(subject.root, 'large')), bytes);
   expect(readFileSync(join(subject.root, 'in place'), 'utf8')).toBe('in place');
 });
+
+// Simulator, seed 100746: an agent whose calls failed could not remove the staged name of a file that it had placed.
+test('[CT19] a staged file that has a name in the folder too is neither written to nor placed again', async () => {
+  const bytes = new Uint8Array(2 * blockBytes).map((_, index) => index % 251);
+  const { content, blocks } = subject.identify(bytes);
+  const stage = (index: number) => {
+    const some = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
+    return subject.folder.stageBlock({ content, blocks, size: bytes.length, index, bytes: some });
+  };
+  await subject.user.write('file', bytes);
+  const staged = state(join('staging', contentFileName(content)));
+  linkSync(join(subject.root, 'file'), staged);
+  expect(await stage(0)).toBe('ok');
+  expectBytes(readFileSync(join(subject.root, 'file')), bytes);
+  expect(await stage(1)).toBe('ok');
+  linkSync(staged, join(subject.root, 'placed'));
+  const before = await subject.user.look('placed');
+  const write = writeRequest(subject, 'again', bytes, { source: { from: 'staged' } });
+  expect(await tryOne(subject, write)).toEqual({ result: 'source-gone' });
+  expect(await subject.user.look('placed')).toEqual(before);
+});

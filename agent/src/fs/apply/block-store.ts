@@ -104,8 +104,11 @@ function writingTo(
   try {
     if (restoreStateDirectories(places) !== undefined) return 'lost';
     if (blockRange(size, index).length > roomBytes(places)) return 'disk-full';
-    const makes = isFirst ? constants.O_CREAT | constants.O_TRUNC : 0;
-    const fd = system.open(blockFilePath(places, content), stageFlags | makes, stagedMode);
+    const path = blockFilePath(places, content);
+    // A file that could not be removed when it was placed is a user's file: it must not become shorter.
+    if (isFirst) removeIfThere(system, path);
+    const makes = isFirst ? constants.O_CREAT | constants.O_EXCL : 0;
+    const fd = system.open(path, stageFlags | makes, stagedMode);
     try {
       return write(fd);
     } finally {

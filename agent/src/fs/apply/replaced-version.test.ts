@@ -16,7 +16,7 @@ import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
+import { moveToFree, type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 
 interface Tried {
   readonly places: Places;
@@ -146,6 +146,17 @@ test('[MT4] a version that cannot be examined once it is taken away is put back'
   expect(TakenVersion.take({ ...places, system }, target, expected, undefined)).toBeUndefined();
   expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
   expect(readdirSync(staging)).toEqual([]);
+});
+
+test('[MT4] an entry that has its new name counts as moved, although its private name cannot be removed', () => {
+  const { places, folder, staging } = tried();
+  const name = join(staging, 'new');
+  writeFileSync(name, 'new');
+  const unlink = (): never => {
+    throw Object.assign(new Error('not permitted'), { code: 'EACCES' });
+  };
+  moveToFree({ ...places.system, unlink }, name, join(folder, 'moved'));
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'old', moved: 'new' });
 });
 
 function throwsFull(): never {

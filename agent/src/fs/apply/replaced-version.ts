@@ -274,12 +274,13 @@ function restore(places: Places, name: string, target: Placed): void {
 
 /**
  * Moves an entry from a private name to another one. Throws `EEXIST` if that is taken: link(2) fails then, where rename(2) would replace the
- * entry. rename(2) is used where links are refused, and on a disk that has no room for one more name.
+ * entry. rename(2) is used where links are refused, and on a disk that has no room for one more name. A private name that cannot be removed
+ * stays until the agent starts again.
  */
 export function moveToFree(system: SystemCalls, name: string, entry: string): void {
   try {
     if (linkIfPermitted(system, name, entry)) {
-      system.unlink(name);
+      forget(system, name);
       return;
     }
   } catch (error) {

@@ -128,7 +128,7 @@ export class Staging {
 
   #remove(outcome: StagedEntry): void {
     if (!outcome.borrowed) removeIfThere(this.#system, outcome.temporary);
-    else if (lstatIfThere(this.#system, outcome.temporary) !== undefined)
+    else if (lstatIfThere(this.#system, outcome.temporary)?.nlink === 1)
       this.#system.chmod(outcome.temporary, stagedMode);
   }
 
@@ -219,11 +219,15 @@ export class Staging {
     return found.entry;
   }
 
-  /** Takes a file in staging whose blocks were verified, or hashed, when they were written. */
+  /**
+   * Takes a file in staging whose blocks were verified, or hashed, when they were written. One with another name is in the folder already, and
+   * could not be removed here.
+   */
   #take(action: WriteAction, temporary: string): StagedEntry {
     return fromSource(() =>
       withFile(this.#system, temporary, (fd) => {
-        if (this.#system.fstat(fd).size !== action.size) throw new SourceGone();
+        const { size, nlink } = this.#system.fstat(fd);
+        if (size !== action.size || nlink !== 1) throw new SourceGone();
         return this.#finish(fd, action, temporary, true);
       }),
     );
