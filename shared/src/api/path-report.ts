@@ -22,6 +22,7 @@ export const pathReportSchema = z
       .describe('The entry that this member last wrote or saw there; null if there never was one.'),
     remote: z.boolean().describe('The asked member fetches the file from another one when it is read.'),
     pending: z.boolean().describe('The disk does not show the visible head yet.'),
+    behind: countSchema.describe('Operations on any path that another member knows and the asked one does not.'),
     waitsFor: list(
       z.object({
         member: z.string().optional().describe('Id of the member it waits for.'),

@@ -190,6 +190,7 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
     disk: null,
     remote: false,
     pending: true,
+    behind: 0,
     waitsFor: [{ member: cat.id, reason: 'It is down.' }],
     holders: [
       { member: ant.id, name: 'ant', condition: 'active', holds: true },
@@ -215,6 +216,13 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
     'Newest operations',
     '  ant wrote a\\nb (5 B), 1 min ago',
   ]);
+  const summaryOf = (more: Partial<PathReport>) =>
+    formatWhy({ ...report, path: 'a', pending: false, ...more }, now, plain).split('\n')[0];
+  expect(summaryOf({})).toBe('a is on this disk as the cluster knows it');
+  expect(summaryOf({ behind: 2 })).toBe('a is on this disk by what this member knows: it lacks 2 operations');
+  expect(summaryOf({ behind: 1, heads: [{ ...written, kind: 'delete' }] })).toBe(
+    'a has been removed by what this member knows: it lacks 1 operation',
+  );
 });
 
 test('[CL5] why reports a path that is left alone, and no holders of an unknown path', () => {
@@ -226,6 +234,7 @@ test('[CL5] why reports a path that is left alone, and no holders of an unknown 
     disk: null,
     remote: false,
     pending: false,
+    behind: 0,
     waitsFor: [],
     holders: [],
     problem: null,

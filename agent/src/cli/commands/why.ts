@@ -1,5 +1,12 @@
 import { type OperationReport, type PathReport, pathReportSchema } from '@lockstep/shared/api';
-import { authorOf, conditionWords, copiesSentence, formatAgo, formatNames } from '@lockstep/shared/present';
+import {
+  authorOf,
+  conditionWords,
+  copiesSentence,
+  formatAgo,
+  formatItems,
+  formatNames,
+} from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
@@ -26,7 +33,10 @@ function summary(report: PathReport): string {
     const last = had.length === 0 ? '' : `: ${formatNames(had)} had it when last connected`;
     return `is not on this disk, and no member that is up has it${last}`;
   }
-  return report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk as the cluster knows it';
+  const state = report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk';
+  if (report.behind > 0)
+    return `${state} by what this member knows: it lacks ${formatItems(report.behind, 'operation')}`;
+  return report.heads[0]?.kind === 'delete' ? state : `${state} as the cluster knows it`;
 }
 
 /** When the content was written. What settled a conflict repeats it later. */

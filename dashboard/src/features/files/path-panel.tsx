@@ -43,6 +43,12 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
           is being made of the version that loses the name.
         </Alert>
       )}
+      {report.behind > 0 && (
+        <Text size="sm">
+          This member lacks {formatItems(report.behind, 'operation')} that others know, and may not know the newest
+          version.
+        </Text>
+      )}
       <ConflictNote report={report} />
       <Group gap="xs">
         {report.disk !== null && (report.disk.type === 'file' || report.remote) && (

@@ -4,6 +4,7 @@ import { conditionPhrase } from '@lockstep/shared/present';
 import { isConflictPath, originalPath } from '../../../core/conflict-name.ts';
 import { holds } from '../../../core/durability.ts';
 import { isDirectoryMode, permissions } from '../../../core/entry.ts';
+import { countBeyond } from '../../../core/version.ts';
 import type { Engine } from '../../../sync/engine.ts';
 import type { Peer } from '../../../sync/members/peer.ts';
 import { conditionOf, ownCondition } from '../members.ts';
@@ -109,6 +110,7 @@ export function readPath(
       : null,
     remote,
     pending,
+    behind: operationsBehind(engine),
     waitsFor,
     // No member holds a path that no operation names.
     holders: heads.length === 0 ? [] : [...holders, ...left],
@@ -120,6 +122,13 @@ export function readPath(
       .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),
   };
+}
+
+/** Operations that another member knows and this one does not: the most of any that has not left. */
+function operationsBehind({ peers, context }: Engine): number {
+  const known = context.journal.known();
+  const others = peers.all().filter(({ state }) => state !== 'left');
+  return Math.max(0, ...others.map((peer) => countBeyond(peer.known, known)));
 }
 
 function hadLast({ lastHoldings }: Peer, head: Operation | undefined): boolean {
