@@ -4,7 +4,7 @@ import type { Member } from '../testkit/member.ts';
 
 const waitMsMax = 3_600_000;
 const intervalMsMin = 10;
-/** A look takes processor time of the agent that is measured. */
+/** A check takes processor time of the agent that is measured. */
 const intervalShare = 0.01;
 
 /** Resolves when `condition` holds for the status of each member, at the latest 10 ms, or a hundredth of the time, after it does. */

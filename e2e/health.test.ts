@@ -74,7 +74,7 @@ test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster,
   try {
     const ant = cluster.member('ant');
     await page.goto(new URL('/health', ant.url).href);
-    await expect(told(page)).toContainText('ant tells nobody while no page is open');
+    await expect(told(page)).toContainText('ant sends no notice while no page is open');
     await page.goto('about:blank');
     await ant.stop();
     await ant.start({ env: { LOCKSTEP_NOTIFY_WEBHOOK: `http://${host}/secret` } });

@@ -12,7 +12,7 @@ async function linkOf(member: Member): Promise<string> {
   return out.trim();
 }
 
-test('[DB-A15] without a login every view says how to get in, and continues by itself when the link was opened', async ({
+test('[DB-A15] without a login every view says how to get in, and continues automatically when the link was opened', async ({
   browser,
   cluster,
 }) => {

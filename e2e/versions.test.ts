@@ -82,7 +82,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await expect(inTrip).toHaveCount(0);
   });
 
-  await test.step('a version that nobody has any more says so, and has no button', async () => {
+  await test.step('a version that no member has any more says so, and has no button', async () => {
     await ant.put('trip/photo.txt', 'another photo\n');
     await cluster.settled();
     for (const { folder } of cluster.members) {

@@ -156,7 +156,7 @@ const rows = [
       },
     ],
   ],
-  // Alone: beside the others they save no time on two cores, and on a slow machine the containers' health checks then fail.
+  // Alone: next to the others they save no time on two cores, and on a slow machine the containers' health checks then fail.
   [[{ name: 'compose', run: compose, extra: true }]],
   [[{ name: 'drill', run: () => drills(['--local', ...drillsOnProcesses]), extra: true }]],
 ];

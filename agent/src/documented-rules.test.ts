@@ -39,3 +39,13 @@ test('each rule that a test cites is in the documents', () => {
   const [laidDown, tested] = [rules(), cited()];
   expect([...tested].filter((id) => !laidDown.has(id))).toEqual([]);
 });
+
+test('each rule is one sentence', () => {
+  const documents = read('docs/SPEC.md') + read('docs/DASHBOARD.md');
+  // The lines of a rule, up to its list or the next one.
+  const texts = [...documents.matchAll(/^- \*\*\[[A-Z]+(?:-[A-Z])?\d+\]\*\* .*(?:\n {2}(?!- )\S.*)*/gm)].map(
+    ([text]) => text,
+  );
+  expect(texts.length).toBe(rules().size);
+  expect(texts.filter((text) => /\.\s+[A-Z`]/.test(text))).toEqual([]);
+});

@@ -211,7 +211,7 @@ describe('with an agent', () => {
       err: '',
     });
 
-    // A hint of the watcher that comes after the wait counts as a change until it was looked at.
+    // A hint of the watcher that comes after the wait counts as a change until it was examined.
     await eventually(async () => {
       const status = statusSchema.parse(JSON.parse((await lockstep(['status', '--json', ant])).out));
       expect(status).toMatchObject({ member: { name: 'ant' }, files: 1, synchronised: true, problems: [] });

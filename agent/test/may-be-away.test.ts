@@ -30,7 +30,7 @@ async function conditionOf(name: string, at: Member): Promise<string | undefined
   return (await at.status()).members.find((member) => member.name === name)?.condition;
 }
 
-test('[MB15] a member that may be away is away when it is off, on every member and after a restart, and nobody is told', async () => {
+test('[MB15] a member that may be away is away when it is off, on every member and after a restart, and no person is told', async () => {
   const { url, told } = await openWebhook();
   const env = { LOCKSTEP_NOTIFY_WEBHOOK: url, LOCKSTEP_NOTIFY_AFTER: '1s', LOCKSTEP_NOTIFY_FREE_SPACE: '0 B' };
   const cluster = await startCluster(['ant', 'bee', 'cat', 'dog'], { start: { env } });

@@ -12,7 +12,7 @@ const volume = 'bench';
 
 /**
  * A volume of GlusterFS with three replicas: three bricks on this machine, and three mounts of it. `program` is its command line, next to
- * which glusterd and glusterfs are looked for; `directory` is empty. It needs root, /dev/fuse and the port 24007, to which bricks connect.
+ * which glusterd and glusterfs are searched; `directory` is empty. It needs root, /dev/fuse and the port 24007, to which bricks connect.
  */
 export async function startGluster(program: string, directory: string): Promise<Other> {
   const beside = (name: string): string => (program.includes('/') ? join(dirname(program), name) : name);

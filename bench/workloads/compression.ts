@@ -73,7 +73,7 @@ async function timesWith(compression: 'always' | 'never', text: Buffer, director
   }
 }
 
-/** Text over lines of several rates with compression, beside the same without it: where the two are equal is the break-even. */
+/** Text over lines of several rates with compression, next to the same without it: where the two are equal is the break-even. */
 export async function compression(directory: string, repetitions: number): Promise<Result[]> {
   const text = await programText();
   const never = await timesWith('never', text, directory, repetitions);

@@ -104,7 +104,7 @@ async function overwrite(path: string, bytes: Uint8Array, position: number): Pro
 const receivedMiB = async (member: Member): Promise<number> =>
   (await member.metric('lockstep_peer_received_bytes_total')) / mebibyte;
 
-/** Changes in one large file, which the peers have, beside `rsync -a` to two folders; and what each peer receives. */
+/** Changes in one large file, which the peers have, next to `rsync -a` to two folders; and what each peer receives. */
 export async function largeEdits({ members, others, scratch, repetitions }: Place): Promise<Result[]> {
   const [ant, bee, cat] = members;
   const template = join(scratch, 'large');

@@ -11,7 +11,7 @@ import { assertSame, processorMsOf } from './through.ts';
 const fileCounts = [1_000, 10_000, 100_000, 500_000];
 const memberCounts = [2, 4, 8, 16, 32];
 const filesForMembers = 1_000;
-/** New files may still change unseen for half a minute, and are looked at. */
+/** New files may still change unseen for half a minute, and are polled. */
 const settleMs = 60_000;
 const idleMs = 30_000;
 

@@ -36,7 +36,7 @@ function writeOne(path: string, bytes: number, times: Times): void {
   times.close.push(performance.now() - startMs);
 }
 
-/** The table of the AFS-like paper: what a program waits that writes a file and closes it, beside a plain folder of the same disk. */
+/** The table of the AFS-like paper: what a program waits that writes a file and closes it, next to a plain folder of the same disk. */
 export async function openClose(members: Trio, scratch: string): Promise<Result[]> {
   const [ant] = members;
   const plain = join(scratch, 'plain');

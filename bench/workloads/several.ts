@@ -51,7 +51,7 @@ async function fromSlowOrigin(directory: string, scratch: string, repetitions: n
   }
 }
 
-/** The times of newcomers with three holders of a large file, of which one is slow, beside those without the slow one. */
+/** The times of newcomers with three holders of a large file, of which one is slow, next to those without the slow one. */
 async function besideSlowHolder(directory: string, repetitions: number): Promise<Result> {
   const cluster = await Cluster.start(['ant', 'bee', 'cat'], { directory, proxied: true });
   try {

@@ -76,7 +76,7 @@ async function readAll(member: Member): Promise<void> {
   await Promise.all(Array.from({ length: readersPerServer }, reader));
 }
 
-/** Reads a second of web servers that fetch pages from each other, beside servers that have them from the origin alone. */
+/** Reads a second of web servers that fetch pages from each other, next to servers that have them from the origin alone. */
 export async function webServers(directory: string): Promise<Result[]> {
   const results: Result[] = [];
   for (const members of [3, 8]) {

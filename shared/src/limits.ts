@@ -264,7 +264,7 @@ export const appliedRangesMax = 32;
 export const freeBytesMin = 16 * 1_048_576;
 
 /** Bytes of recently written small files kept for sending: every connected member requests them within moments. */
-export const outboxBytesMax = 16 * 1_048_576;
+export const sentBytesCacheMax = 16 * 1_048_576;
 
 /** The time that a delete is held before it is journaled: the path's new name may be about to appear. */
 export const vanishedHoldMs = 20;

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isStateName } from '@lockstep/shared';
+import { formatCount, formatItems } from '@lockstep/shared/present';
 
 /** The number of files above which the count ends: the sentence holds for more, too. */
 const countedMax = 100_000;
@@ -9,7 +10,7 @@ const countedMax = 100_000;
 export async function newcomerSentence(directory: string): Promise<string | undefined> {
   const count = await countFiles(directory);
   if (count === 0) return undefined;
-  const which = count > countedMax ? `more than ${countedMax} files` : count === 1 ? '1 file' : `${count} files`;
+  const which = count > countedMax ? `more than ${formatCount(countedMax)} files` : formatItems(count, 'file');
   return (
     `This folder contains ${which}. Lockstep treats them as new: one that the other members deleted comes back on all of them, and one that ` +
     'differs from theirs becomes a conflict. Move outdated files away before the first start.'

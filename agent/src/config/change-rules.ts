@@ -96,7 +96,7 @@ export const changeRules: Readonly<Record<keyof Config, ChangeRule>> = {
     group: 'member',
     takesEffect: 'restart',
     effect:
-      'While this machine is off, the others show it in grey as away, and tell nobody. They still wait for it where all must have a file.',
+      'While this machine is off, the others show it in grey as away, and send no notice. They still wait for it where all must have a file.',
   },
   content: {
     title: 'Contents on this member',

@@ -136,7 +136,7 @@ export const configKeys: readonly ConfigKey[] = [
     isSwitch: true,
     choices: ['true', 'false'],
     comment: [
-      'This machine is off at times, as a laptop is: the others then show this member in grey as away, and tell nobody.',
+      'This machine is off at times, as a laptop is: the others then show this member in grey as away, and send no notice.',
       'They still count it: what it alone has is not on them, and a wait for all members waits for it.',
     ],
     allowed: 'true or false',

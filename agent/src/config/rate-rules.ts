@@ -10,7 +10,7 @@ export interface RateRule {
   readonly member?: string;
 }
 
-/** Below it a block of 1 MiB takes more than a minute, which nobody wants: a rate without its unit is more likely. */
+/** Below it a block of 1 MiB takes more than a minute, which is not what a user wants: a rate without its unit is more likely. */
 const limitBytesMin = 16_384;
 
 /** A rule is checked for each block: a person needs one or two for each of 64 members. */

@@ -45,7 +45,7 @@ export interface ConditionSigns {
   readonly wasHeard: boolean;
   /** By the member list: its machine is off at times. */
   readonly mayBeAway: boolean;
-  /** This member itself is paused: it hears nobody. */
+  /** This member itself is paused: it hears no other one. */
   readonly isPausedHere: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { isBelow, nameOf, parentOf } from '@lockstep/shared';
-import { lstatIfThere } from './entry-stat.ts';
+import { isOneInode, lstatIfThere } from './entry-stat.ts';
 import { errorCodeOf } from './path-problem.ts';
 import { isState, type Places } from './places.ts';
 import type { EntryStats, OpenDirectory } from './system-calls.ts';
@@ -119,7 +119,7 @@ export class Descent {
     const { top, system } = this.#places;
     try {
       const now = top && system.lstat(`${top.path}/${path}`);
-      return now?.isDirectory() && now.ino === before?.ino && now.dev === before.dev ? now : undefined;
+      return now?.isDirectory() && isOneInode(now, before) ? now : undefined;
     } catch (error) {
       // A new descent finds the reason.
       if (errorCodeOf(error) === undefined) throw error;
@@ -136,7 +136,7 @@ export class Descent {
     if (this.#reached === undefined) return true;
     const { path, opened } = this.#reached;
     const now = descending(this.#places, (descent) => descent.directory(path)?.stats);
-    return now?.ino === opened.stats.ino && now.dev === opened.stats.dev;
+    return isOneInode(now, opened.stats);
   }
 
   close(): void {
@@ -213,7 +213,7 @@ export function withFolderOpen<T>(places: Places, job: (places: Places) => T): T
 function openFolderOf({ system, root, rootIdentity }: Places): OpenDirectory | undefined {
   try {
     const opened = system.openDirectory(`${root}/.`);
-    if (opened.stats.ino === rootIdentity.ino && opened.stats.dev === rootIdentity.dev) return opened;
+    if (isOneInode(opened.stats, rootIdentity)) return opened;
     opened.close();
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { copyFileSync } from '../os/copy-file.ts';
+import { isOneInode } from './entry-stat.ts';
 import type { SystemCalls } from './system-calls.ts';
 
 /** The calls that need a descriptor to follow no link. */
@@ -63,8 +64,7 @@ function isReachedByDescriptor(): boolean {
   try {
     const directory = byDescriptor.openDirectory('/');
     try {
-      const { dev, ino } = fs.lstatSync(directory.path);
-      return dev === directory.stats.dev && ino === directory.stats.ino;
+      return isOneInode(fs.lstatSync(directory.path), directory.stats);
     } finally {
       directory.close();
     }

@@ -25,6 +25,7 @@ import { blockFilePath } from './apply/staging.ts';
 import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
+import { isOneInode } from './entry-stat.ts';
 import { HistoryIndex } from './history-index.ts';
 import { FolderMounts } from './mounts/folder-mounts.ts';
 import { byFileSystem } from './mounts/mounts.ts';
@@ -281,7 +282,7 @@ export class DiskFolder implements Folder {
   async #isThere(path: string, identity: DirectoryIdentity): Promise<boolean> {
     try {
       const stats = await this.#control.stat(path);
-      return stats?.isDirectory() === true && stats.dev === identity.dev && stats.ino === identity.ino;
+      return stats?.isDirectory() === true && isOneInode(stats, identity);
     } catch {
       return false;
     }

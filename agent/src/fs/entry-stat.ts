@@ -3,6 +3,8 @@ import { type Fingerprint, isSameEntry, isSameWriting } from '../core/entry.ts';
 import { errorCodeOf } from './path-problem.ts';
 import type { EntryStats, SystemCalls } from './system-calls.ts';
 
+type InodeName = Pick<EntryStats, 'dev' | 'ino'>;
+
 export type EntryType = 'file' | 'directory' | 'symlink' | 'special';
 
 /** `lstat` that returns undefined if there is no entry, or cannot be one below a file. Throws other errors. */
@@ -39,6 +41,11 @@ export function typeOf(stats: EntryStats): EntryType {
   if (stats.isFile()) return 'file';
   if (stats.isDirectory()) return 'directory';
   return stats.isSymbolicLink() ? 'symlink' : 'special';
+}
+
+/** True if both are the same inode of the same disk. Disks inside the folder have the same inode numbers. */
+export function isOneInode(a: InodeName | undefined, b: InodeName | undefined): boolean {
+  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
 /** True if the entry still has this fingerprint. For a directory only identity and mode count: its times change with its entries. */

@@ -10,7 +10,7 @@ import type { ControlCalls, SystemCalls } from './system-calls.ts';
 const syncTimeoutMs = 120_000;
 
 const statTimeoutMs = 10_000;
-/** Nobody unmounts one disk and mounts another in this time. */
+/** No user unmounts one disk and mounts another in this time. */
 const idReusedMs = 20;
 
 const optional = { throwIfNoEntry: false } as const;

@@ -6,7 +6,7 @@ import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
 import { clearStaging } from './apply/left-blocks.ts';
 import { DiskFolder } from './disk-folder.ts';
-import { lstatIfThere } from './entry-stat.ts';
+import { isOneInode, lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { readAccepted } from './mounts/mount-file.ts';
 import { nodeControlCalls, nodeSystemCalls } from './node-system-calls.ts';
@@ -121,8 +121,7 @@ export const caseFolding = {
 /** True if the directory also exists under its name in capital letters. Writes nothing. */
 export function foldsCase(system: SystemCalls, directory: string): boolean {
   const capitals = `${dirname(directory)}/${basename(directory).toUpperCase()}`;
-  const [stats, same] = [lstatIfThere(system, directory), lstatIfThere(system, capitals)];
-  return stats !== undefined && same?.ino === stats.ino && same.dev === stats.dev;
+  return isOneInode(lstatIfThere(system, directory), lstatIfThere(system, capitals));
 }
 
 function directoryStats(system: SystemCalls, path: string, absent: string): EntryStats {

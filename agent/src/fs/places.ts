@@ -1,3 +1,4 @@
+import { isOneInode } from './entry-stat.ts';
 import type { KnownMounts } from './mounts/mount-identity.ts';
 import type { BlockHash } from './read/content-id.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from './system-calls.ts';
@@ -68,8 +69,7 @@ export function stillThere(places: Places): boolean {
 function isDirectory(system: SystemCalls, path: string, identity: DirectoryIdentity): boolean {
   try {
     const stats = system.stat(path);
-    if (!stats?.isDirectory()) return false;
-    return stats.dev === identity.dev && stats.ino === identity.ino;
+    return stats?.isDirectory() === true && isOneInode(stats, identity);
   } catch {
     return false;
   }
@@ -82,5 +82,5 @@ export function absolutePath(root: string, path: string): string {
 
 /** True for the state directory, even if it is reached through a mount or by an unknown spelling of its name. */
 export function isState({ stateIdentity }: Places, stats: EntryStats): boolean {
-  return stats.ino === stateIdentity.ino && stats.dev === stateIdentity.dev && stats.isDirectory();
+  return isOneInode(stats, stateIdentity) && stats.isDirectory();
 }

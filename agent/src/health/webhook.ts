@@ -44,7 +44,7 @@ function post(url: string, delivery: Delivery, stopping: AbortSignal): Promise<R
     method: 'POST',
     headers: { 'content-type': 'application/json', 'user-agent': 'lockstep' },
     body: JSON.stringify(delivery),
-    // A redirect could carry the notices to where nobody meant them to go.
+    // A redirect could carry the notices to a server that no setting names.
     redirect: 'manual',
     signal: AbortSignal.any([stopping, AbortSignal.timeout(timeoutMs)]),
   });

@@ -6,7 +6,7 @@ import { diskError } from '../os/disk-error.ts';
 /** The most directories searched below a new member's folder: enough for nearly every tree, and a bound on the time of `init`. */
 export const directoriesSearchedMax = 50_000;
 
-/** True when `directory` is a member's folder. Throws `folder-not-writable` if its disk does not answer: then nobody knows. */
+/** True when `directory` is a member's folder. Throws `folder-not-writable` if its disk does not answer: then it is not known. */
 export async function isMemberFolder(directory: string, look: typeof lookAt = lookAt): Promise<boolean> {
   const path = join(directory, stateDirectoryName);
   try {

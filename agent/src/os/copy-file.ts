@@ -19,7 +19,7 @@ export interface OpenFile {
  * meanwhile, the copy has what it had at the beginning; if it becomes shorter, so does the copy. Throws the error of the call that failed,
  * and leaves no part of the copy.
  *
- * `fs.copyFile` would not end if the file becomes shorter: libuv asks the kernel for the missing bytes again and again, and the thread is lost.
+ * `fs.copyFile` would not end if the file becomes shorter: libuv asks the kernel for the missing bytes without end, and the thread is lost.
  */
 export function copyFileSync({ fd, path }: OpenFile, to: string): void {
   try {

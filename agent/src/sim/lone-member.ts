@@ -30,7 +30,7 @@ import { Volume } from './disk/volume.ts';
 import { idleWitness, openSimFolder } from './folder/sim-folder.ts';
 import { gateJournal } from './world/journal-gate.ts';
 
-const inboxBytesMax = 1_048_576;
+const waitingBytesMax = 1_048_576;
 
 /**
  * The surroundings of one loop: a member's journal, simulated folder and clock, without peers. Operations of others are added to its
@@ -118,8 +118,8 @@ export class LoneMember {
       others: new OtherHolders(self.id, journal),
       wanted: new WantedFiles(onDemand, undefined),
       remoteNames: new RemoteNames(journal, { raise: (directory) => void this.raised.push(directory) }),
-      inbox: new ByteCache(inboxBytesMax),
-      outbox: new ByteCache(inboxBytesMax),
+      receivedBytesCache: new ByteCache(waitingBytesMax),
+      sentBytesCache: new ByteCache(waitingBytesMax),
       limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });

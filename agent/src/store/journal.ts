@@ -46,7 +46,7 @@ export interface JournalOptions {
   /** Called before a row is written that names a file which is not on this disk. If it throws, nothing is written. */
   beforeRemote?(path: string): void;
   /**
-   * Called once if the disk fails a request of the open journal. After a sync that failed nobody knows what is on the disk, and a second one
+   * Called once if the disk fails a request of the open journal. After a sync that failed it is unknown what is on the disk, and a second one
    * says nothing about it: the journal has to be opened again.
    */
   diskFailed?(error: LockstepError): void;

@@ -37,7 +37,7 @@ export class Housekeeping {
   }
 
   #run(): void {
-    const { problems, outbox } = this.#context;
+    const { problems, sentBytesCache } = this.#context;
     const { peers, transfers, catchUp, dialer, incoming } = this.#loops;
     this.#checkThreads();
     this.#checkMounts();
@@ -54,7 +54,7 @@ export class Housekeeping {
     catchUp.check();
     incoming.tidy();
     // Bytes that were not sent within seconds can be read from the folder again.
-    outbox.age();
+    sentBytesCache.age();
   }
 
   /** Reports a worker that hangs. The rest of the agent continues, so a user must learn of it. */

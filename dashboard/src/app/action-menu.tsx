@@ -102,7 +102,7 @@ export function ActionMenu() {
         answer={answerPause}
       >
         <Text>{pauseWarning(member.name, connected)}</Text>
-        <Text>It stays paused until somebody resumes it, even if its agent is restarted.</Text>
+        <Text>It stays paused until a person resumes it, even if its agent is restarted.</Text>
       </ConfirmDialog>
       <ActionResult state={state} forget={forget} />
     </>

@@ -1,7 +1,7 @@
 import { formatAgo, formatDuration } from '@lockstep/shared/present';
 import { useEffect, useState } from 'react';
+import { exactTime } from './time-formats.ts';
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -27,7 +27,7 @@ function useSeconds(): void {
 export function Moment({ at }: { readonly at: number }) {
   useSeconds();
   return (
-    <time dateTime={new Date(at).toISOString()} title={exact.format(at)} style={{ whiteSpace: 'nowrap' }}>
+    <time dateTime={new Date(at).toISOString()} title={exactTime.format(at)} style={{ whiteSpace: 'nowrap' }}>
       {formatAgo(at, Date.now())}
     </time>
   );
@@ -37,7 +37,11 @@ export function Moment({ at }: { readonly at: number }) {
 export function Since({ at }: { readonly at: number }) {
   useSeconds();
   return (
-    <time dateTime={new Date(at).toISOString()} title={`since ${exact.format(at)}`} style={{ whiteSpace: 'nowrap' }}>
+    <time
+      dateTime={new Date(at).toISOString()}
+      title={`since ${exactTime.format(at)}`}
+      style={{ whiteSpace: 'nowrap' }}
+    >
       {formatDuration(Math.max(0, Date.now() - at) / 1_000)}
     </time>
   );

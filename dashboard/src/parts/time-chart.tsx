@@ -1,12 +1,12 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
+import { minuteTime } from './time-formats.ts';
 import 'uplot/dist/uPlot.min.css';
 import classes from './time-chart.module.css';
 
 const heightUsual = 220;
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const clockWithDay = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const dayOnly = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
 const dayMs = 86_400_000;
 const clockToMinutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
@@ -66,7 +66,7 @@ export function TimeChart(props: Props) {
   const moment = hovered === undefined ? undefined : at[hovered];
   const value = hovered === undefined ? undefined : values[hovered];
   const peak = hovered === undefined ? undefined : peaks?.[hovered];
-  const clockOf = spanMs > dayMs ? clockWithDay : clock;
+  const clockOf = spanMs > dayMs ? minuteTime : clock;
   return (
     <figure className={classes.figure}>
       <div ref={box} className={classes.box} style={{ height }} role="img" aria-label={summary} />

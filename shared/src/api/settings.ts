@@ -10,7 +10,7 @@ export const settingSchema = z
     title: z.string().describe('The name in words.'),
     group: z.enum(['limits', 'history', 'notices', 'checks', 'member', 'access']),
     about: z.string().describe('What it is, in sentences.'),
-    value: valueSchema.describe('The value in force. Of a secret only a part that tells nobody more.'),
+    value: valueSchema.describe('The value in force. Of a secret only a part that reveals nothing more.'),
     next: valueSchema.optional().describe('The value from the next start on, if it is another one.'),
     default: valueSchema,
     source: z

@@ -99,7 +99,7 @@ function findingsOf(status: Status): readonly Finding[] {
   ];
 }
 
-/** Members that are away as a person expects it. Nobody needs to act, but what they lack or alone have is said. */
+/** Members that are away as a person expects it. No person needs to act, but what they lack or alone have is said. */
 function expectedFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
   const away = members.filter(({ condition }) => condition === 'away');
   if (away.length === 0) return [];

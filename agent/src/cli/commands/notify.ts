@@ -10,7 +10,7 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 const testTimeoutMs = 60_000;
 
 const nowhere =
-  'Nobody is told: config.toml names no notify_webhook and no notify_command. Set one, and start the agent again.';
+  'No person is told: config.toml names no notify_webhook and no notify_command. Set one, and start the agent again.';
 
 /** `lockstep notify`: where notices go, or with `--test` whether they arrive. */
 export function addNotifyCommand(program: Command, terminal: Terminal, done: (code: ExitCode) => void): void {

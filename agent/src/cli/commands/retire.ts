@@ -39,7 +39,7 @@ export function addRemoveCommand(program: Command, terminal: Terminal, done: (co
     .command('remove')
     .argument('<MEMBER>', 'its name, or the start of its id')
     .argument('[DIR]', 'the folder of a member that takes part, or one inside it', terminal.cwd)
-    .description('retire another member that is lost: nobody waits for it, and it is refused if it comes back')
+    .description('retire another member that is lost: no member waits for it, and it is refused if it comes back')
     .option('--undo', 'take a removed member back')
     .option('--json', 'print JSON')
     .action(async (member: string, directory: string, { undo = false, json }: { undo?: boolean; json?: true }) => {

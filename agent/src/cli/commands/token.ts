@@ -5,7 +5,7 @@ import {
   tokenDaysMax,
   tokensSchema,
 } from '@lockstep/shared/api';
-import { formatAgo, formatDuration } from '@lockstep/shared/present';
+import { formatAgo, formatDuration, formatItems } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -39,7 +39,7 @@ export function addTokenCommand(program: Command, terminal: Terminal, done: (cod
       if (json === true) printJson(terminal, made);
       else {
         terminal.print(made.token);
-        const end = days === undefined ? 'until it is removed' : `for ${days} ${days === 1 ? 'day' : 'days'}`;
+        const end = days === undefined ? 'until it is removed' : `for ${formatItems(days, 'day')}`;
         terminal.note(
           `It works ${end}${readOnly ? ', and changes nothing' : ''}. Keep it now: only its hash is stored, and it cannot be shown again.`,
         );

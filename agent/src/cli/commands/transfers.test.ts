@@ -34,7 +34,7 @@ test('nothing is on its way', () => {
   expect(formatTransfers(idle)).toBe('Nothing is on its way.');
 });
 
-test('[CL23] what has arrived is waited for until it is in place, but not for ever, nor if nothing came', () => {
+test('[CL23] what has arrived is waited for until it is in place, but not without end, nor if nothing came', () => {
   const waiting = { ...idle, pending: 1, pendingPaths: [{ path: 'films/one.mkv', reason: 'It waits for its turn.' }] };
   const moving = looksAfter({ ...idle, transfers: [film] }, 0);
   expect(moving).toBeGreaterThan(1);

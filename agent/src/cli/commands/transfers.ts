@@ -11,7 +11,7 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 
 /** The interval at which a watched terminal shows the transfers again. */
 const refreshMs = 500;
-/** A content that has arrived is put into the folder in a moment: so many more times it is looked for, at most. */
+/** A content that has arrived is put into the folder in a moment: this many more checks find it, at most. */
 const placingLooks = 10;
 /** The files of one list that are shown: more do not fit on a screen. */
 const filesShown = 10;

@@ -130,11 +130,11 @@ describe('status', () => {
 
   test('[CL5] lists ten problems of a code, and counts the rest', () => {
     const full = (path: string) => ({ code: 'disk-full', path, detail: 'There is no room.', since: now }) as const;
-    const lost = { code: 'content-missing', path: 'y', detail: 'Nobody has it.', since: now } as const;
+    const lost = { code: 'content-missing', path: 'y', detail: 'No member has it.', since: now } as const;
     const problems = [...Array.from({ length: 1_012 }, (_, index) => full(`${index}`)), lost];
     const text = formatStatus({ ...status, problems, problemCount: 1_013 }, plain);
     expect(text.split('\n').filter((line) => line.startsWith('  disk-full  '))).toHaveLength(11);
-    expect(text).toContain('  content-missing  y: Nobody has it.');
+    expect(text).toContain('  content-missing  y: No member has it.');
     expect(text.split('\n').at(-1)).toBe('  disk-full  and 1,002 more: lockstep status --json');
   });
 

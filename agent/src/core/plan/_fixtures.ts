@@ -79,7 +79,7 @@ export interface WorldInput {
   /** The files of which the member keeps a copy. */
   readonly placed?: readonly string[];
   /** Contents that came with their operations. */
-  readonly inbox?: string;
+  readonly received?: string;
   /** Contents of files below a mount that hides them. */
   readonly hidden?: string;
 }
@@ -97,7 +97,7 @@ export class World implements PlanView {
   readonly mixed = new Set<string>();
   readonly #wanted: readonly string[] | undefined;
   readonly #placed: readonly string[];
-  readonly #inbox: string;
+  readonly #received: string;
   readonly #hidden: string;
   readonly #operations = new Map<string, Operation>();
   #number = 0;
@@ -105,7 +105,7 @@ export class World implements PlanView {
   constructor(input: WorldInput) {
     this.#wanted = input.wanted;
     this.#placed = input.placed ?? [];
-    this.#inbox = input.inbox ?? '';
+    this.#received = input.received ?? '';
     this.#hidden = input.hidden ?? '';
     for (const [path, shape] of Object.entries(input.disk ?? {})) this.show(path, shape);
     for (const [path, shape] of Object.entries(input.heads ?? {})) this.head_(path, shape);
@@ -169,7 +169,7 @@ export class World implements PlanView {
   }
 
   localSource(content: ContentId): ContentSource | undefined {
-    if (this.#inbox.includes(content)) return { from: 'bytes', bytes: Buffer.from(content) };
+    if (this.#received.includes(content)) return { from: 'bytes', bytes: Buffer.from(content) };
     if (this.staged.has(content)) return { from: 'staged' };
     for (const { path, content: held, fingerprint: left } of this.rows.values()) {
       if (held === content && left) return { from: 'file', path, fingerprint: left };

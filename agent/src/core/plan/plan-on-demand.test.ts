@@ -48,7 +48,7 @@ test('[OD1] a new mode, a rename and a delete need no content', () => {
 });
 
 test('[CP3] a copy that this member keeps is put into the folder if it came with its operation, and is fetched later if not', () => {
-  expect(live({ heads: { p: file('A') }, placed: ['p'], inbox: 'A' })).toEqual(['write p=A from bytes']);
-  expect(live({ heads: { p: file('A') }, inbox: 'A' })).toEqual(['record p as remote']);
+  expect(live({ heads: { p: file('A') }, placed: ['p'], received: 'A' })).toEqual(['write p=A from bytes']);
+  expect(live({ heads: { p: file('A') }, received: 'A' })).toEqual(['record p as remote']);
   expect(live({ heads: { p: file('A') }, placed: ['p'] })).toEqual(['record p as remote']);
 });

@@ -198,7 +198,7 @@ export function applyContract(open: OpenSubject): void {
       expect(await tryOne(subject, attr)).toEqual(changed);
     });
 
-    test('[MT21] the time of a file is set only while it holds the content, and its mode without a look', async () => {
+    test('[MT21] the time of a file is set only while it holds the content, and its mode without a check', async () => {
       const expected = await doOne(subject, writeRequest(subject, 'file', 'text'));
       const [wrong, right] = ['else', 'text'].map((text) => subject.identify(bytesOf(text)).content);
       const attr = { do: 'attr', path: 'file', expected, mode: 0o600 } as const;

@@ -5,6 +5,7 @@ import { Descent } from '../descent.ts';
 import {
   fingerprintOf,
   hasContentOf,
+  isOneInode,
   isRacyAfterPlacing,
   isWrittenAs,
   lstatIfThere,
@@ -21,7 +22,7 @@ import { permissionsOf } from './permissions.ts';
 import { Placing } from './placing.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
-import { changed, checkTarget, isOneInode, isSameEntry, parentOpen, refusalAt, type Target } from './target.ts';
+import { changed, checkTarget, isSameEntry, parentOpen, refusalAt, type Target } from './target.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
 
@@ -162,7 +163,7 @@ export class Commit {
     } else {
       const refusedTo = refusalAt(this.#places, to, expected);
       if (refusedTo !== undefined) return refusedTo;
-      if (isOneInode(from, to)) {
+      if (isOneInode(from.stats, to.stats)) {
         // Both are its names: rename(2) would do nothing.
         this.#fault?.('remove');
         this.#system.unlink(source);

@@ -170,7 +170,7 @@ export class Staging {
       );
       return isWhole ? undefined : { result: 'source-gone' };
     } catch (error) {
-      // It is gone, or nobody can read it: then it cannot be published either.
+      // It is gone, or it cannot be read: then it cannot be published either.
       if (error instanceof SourceGone) return undefined;
       return { result: 'problem', ...problemOf(error, path) };
     }

@@ -1,7 +1,7 @@
 import { nameOf, parentOf } from '@lockstep/shared';
 import type { ActionResult, Expected } from '../../sync/ports/folder.ts';
 import type { Descent } from '../descent.ts';
-import { hasFingerprint, lstatIfThere } from '../entry-stat.ts';
+import { hasFingerprint, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { mountChanged, reserved, sameName } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
@@ -46,14 +46,11 @@ export function refusalAt(
   return obstacle === undefined ? changed : { result: 'problem', ...obstacle };
 }
 
-/** True if both paths are names of one inode. Disks inside the folder have the same inode numbers. */
-export function isOneInode({ stats: a }: Target, { stats: b }: Target): boolean {
-  return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
-}
-
 /** True if `target` is only another spelling of `source`, on a file system that folds case. */
 export function isSameEntry(system: SystemCalls, source: Target, target: Target): boolean {
-  return isOneInode(source, target) && !system.readdir(parentOf(target.entry)).includes(nameOf(target.path));
+  return (
+    isOneInode(source.stats, target.stats) && !system.readdir(parentOf(target.entry)).includes(nameOf(target.path))
+  );
 }
 
 /** The parent directory of a target. The folder itself is left out: its user made it read-only so that nothing is written there. */

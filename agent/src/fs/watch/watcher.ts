@@ -1,7 +1,7 @@
 import { isBelow, isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
 import type { UnwatchedDirectory, WatchHint } from '../../sync/ports/folder.ts';
 import type { Log } from '../../sync/ports/log.ts';
-import { lstatIfThere } from '../entry-stat.ts';
+import { isOneInode, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
 import type { SystemCalls } from '../system-calls.ts';
@@ -236,7 +236,7 @@ export class Watcher implements DirectoryWatches {
 }
 
 function isSame(a: Identity, b: Identity): boolean {
-  return a.dev === b.dev && a.ino === b.ino && a.birthtimeMs === b.birthtimeMs;
+  return isOneInode(a, b) && a.birthtimeMs === b.birthtimeMs;
 }
 
 function inodeOf({ dev, ino }: Identity): string {

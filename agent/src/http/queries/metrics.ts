@@ -14,7 +14,7 @@ export function readMetrics({ totals, localChanges, transfers, context }: Engine
       dirty: localChanges.unsettled,
       pending: context.journal.counts().pending,
       fetch: transfers.progress().length,
-      inbox_bytes: context.inbox.bytes,
+      inbox_bytes: context.receivedBytesCache.bytes,
     },
   };
 }

@@ -79,7 +79,7 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
         tags: ['commands'],
         summary: 'Remove another member that is lost, or take it back',
         description:
-          'Nobody waits for a removed member, and it is refused if it comes back. Only a member that is down is removed.',
+          'No member waits for a removed one, and it is refused if it comes back. Only a member that is down is removed.',
         body: removeMemberRequestSchema,
         response: answers(removeMemberResultSchema),
       },

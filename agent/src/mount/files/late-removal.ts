@@ -108,7 +108,7 @@ export class LateRemoval implements Access {
   #removed(): Soon<void> {
     const path = this.#take();
     if (path === undefined) return this.#removing;
-    // Nobody waits for it by now: a file that cannot be removed is simply there again.
+    // No program waits for it by now: a file that cannot be removed is simply there again.
     try {
       const removing = this.#access.removeFile(path);
       if (!(removing instanceof Promise)) return;

@@ -158,7 +158,7 @@ export class Handlers {
     if (open !== undefined) {
       const { isDraft } = open;
       await open.truncate(size);
-      // Nobody closes a file because of that: programs that only read it may keep it open.
+      // No program closes a file because of that: those that only read it may keep it open.
       return isDraft ? undefined : open.publish(false);
     }
     const handle = await this.#files.open(path);

@@ -101,7 +101,7 @@ test('[OD12] the attributes of the files in a list are not asked for one by one'
   expect(questions).toBe(1);
 });
 
-test('[OD20] names that nobody has are not asked for one by one, and not waited for', async () => {
+test('[OD20] names that no member has are not asked for one by one, and not waited for', async () => {
   remote = ['a'];
   expect(await files.find('d/none')).toBeUndefined();
   for (let index = 0; index < 100; index++) expect(files.find(`d/none${index}`)).toBeUndefined();

@@ -202,7 +202,7 @@ export class AgentFiles implements RemoteFiles {
   #findIn({ files, holdsAt }: List, path: string): Soon<RemoteEntry | undefined> {
     const entry = files?.get(nameOf(path));
     if (entry !== undefined) return entry;
-    // That a name is not in a list says nothing by itself: the agent may have dropped its file since.
+    // That a name is not in a list is no proof: the agent may have dropped its file since.
     const holds = files !== undefined && holdsAt !== undefined && this.#counters.isAt(holdsAt);
     return holds ? undefined : this.findNow(path);
   }

@@ -1,7 +1,7 @@
 import type { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** What somebody does again and again, after a random pause of 1 to `pauseMsMax` each time, until it is stopped. */
+/** A task that is repeated after a random pause of 1 to `pauseMsMax` each time, until it is stopped. */
 export class Habit {
   readonly #scheduler: Scheduler;
   readonly #random: Random;

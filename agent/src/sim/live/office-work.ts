@@ -11,7 +11,7 @@ const endings = ['md', 'dwg', 'ods', 'csv', 'pdf'];
 const filmEveryMs = 90_000;
 const filmBytes = 16_000_000;
 
-/** The clock of seal is wrong at intervals, until it is corrected: for nearly half of the time, so that nobody waits long to see it. */
+/** The clock of seal is wrong at intervals, until it is corrected: for nearly half of the time, so that a viewer does not wait long for it. */
 const sealEveryMs = 75_000;
 const sealWrongMs = 30_000;
 const sealAheadMs = 92_000;

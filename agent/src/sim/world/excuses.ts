@@ -78,7 +78,7 @@ export class Excuses {
     });
   }
 
-  /** Without its rows nobody can tell what a power cut left from what a user wrote. */
+  /** Without its rows the simulator cannot distinguish what a power cut left from what a user wrote. */
   #releaseZeros(machine: Machine): void {
     for (const [, { content }] of machine.volume.disk.entries()) {
       if (content !== undefined && isZeros(content)) this.#world.ledger.tore(content);

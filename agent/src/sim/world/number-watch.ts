@@ -53,7 +53,7 @@ export class NumberWatch {
 
   /**
    * True if `newer` supersedes `operation` by its number alone: its author had another operation there, of a branch that is undone. It names
-   * a later number, at which the fork was found, and `seal` lies between both. Without the branch nobody can tell where it began.
+   * a later number, at which the fork was found, and `seal` lies between both. Without the branch it is unknown where it began.
    */
   supersedesUnseen(newer: Operation, { origin, seq, hlc }: Operation, seal: number | undefined): boolean {
     if (newer.origin === origin || !covers(newer.version, { origin, seq })) return false;

@@ -65,7 +65,7 @@ export class StepExecutor {
   }
 
   async #batch(steps: readonly PlanStep[]): Promise<StepsOutcome> {
-    const { journal, folder, inbox } = this.#context;
+    const { journal, folder, receivedBytesCache } = this.#context;
     noteBatch(journal, steps, this.#failedSteps.noted);
     const results = await folder.apply(steps.map((step) => step.request));
     const changes: DiskChange[] = [];
@@ -88,7 +88,7 @@ export class StepExecutor {
       this.#blocked.over(step.path);
       if (action.do === 'write') {
         bytes += action.size;
-        inbox.delete(action.content);
+        receivedBytesCache.delete(action.content);
         if (action.source.from === 'staged') taken.add(action.content);
         else this.#transfers.drop(action.content);
         if (action.source.from === 'file' || action.source.from === 'history')
@@ -150,7 +150,7 @@ export class StepExecutor {
   #foundNoSource(step: PlanStep, head: Operation): void {
     const { action } = step.request;
     if (action.do === 'write') {
-      this.#context.inbox.delete(action.content);
+      this.#context.receivedBytesCache.delete(action.content);
       this.#transfers.drop(action.content);
     }
     const source = fileReadBy(action);

@@ -76,7 +76,7 @@ export class JournalPlanView implements PlanView {
   }
 
   localSource(content: ContentId): ContentSource | undefined {
-    const bytes = this.#context.inbox.get(content);
+    const bytes = this.#context.receivedBytesCache.get(content);
     if (bytes) return { from: 'bytes', bytes };
     if (this.#staged(content)) return { from: 'staged' };
     const [file] = filesWith(this.#context, content);

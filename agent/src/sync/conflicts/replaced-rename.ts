@@ -8,7 +8,7 @@ const operationsMax = 1_000;
 
 /**
  * True for the rename of a file on one member that a user of another member overwrote or deleted under an earlier name: so that content is one
- * that somebody no longer wanted.
+ * that a user no longer wanted.
  */
 export function isRenameOfReplaced(journal: Pick<Journal, 'log'>, renamed: Operation): boolean {
   const { origin, content } = renamed;

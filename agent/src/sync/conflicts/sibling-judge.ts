@@ -115,7 +115,7 @@ export class SiblingJudge {
   async #keep(head: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = head;
     if (content === undefined) return true;
-    const { folder, inbox, log } = this.#context;
+    const { folder, receivedBytesCache, log } = this.#context;
     for (const source of this.#sources(content)) {
       try {
         if (!(await folder.keep({ content, blocks, size, source }))) continue;
@@ -123,7 +123,7 @@ export class SiblingJudge {
         log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept');
         continue;
       }
-      if (source.from === 'bytes') inbox.delete(content);
+      if (source.from === 'bytes') receivedBytesCache.delete(content);
       if (source.from === 'staged') this.#transfers.drop(content);
       return true;
     }
@@ -134,10 +134,10 @@ export class SiblingJudge {
   }
 
   #sources(content: ContentId): readonly ContentSource[] {
-    const { inbox } = this.#context;
+    const { receivedBytesCache } = this.#context;
     // A content that is already in history stays as it is.
     const sources: ContentSource[] = [{ from: 'history' }];
-    const bytes = inbox.get(content);
+    const bytes = receivedBytesCache.get(content);
     if (bytes) sources.push({ from: 'bytes', bytes });
     if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
     return [...sources, ...filesWith(this.#context, content).map(fileSource)];

@@ -3,8 +3,8 @@ import type { Folder } from '../ports/folder.ts';
 import type { Log } from '../ports/log.ts';
 
 /**
- * Those of the contents that history has. One at whose name the disk fails counts as not there: the others must not wait until somebody
- * has mended that disk.
+ * Those of the contents that history has. One at whose name the disk fails counts as not there: the others must not wait until that
+ * disk is mended.
  */
 export async function keptContents(
   { folder, log }: { readonly folder: Folder; readonly log: Log },

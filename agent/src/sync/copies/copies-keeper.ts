@@ -9,7 +9,7 @@ import type { Placement } from './placement.ts';
 /** Files that are fetched at a time: those that were just written, and those that are placed here because a member went. */
 const freshAtOnce = 16;
 const movedAtOnce = 2;
-/** Copies that are made elsewhere take this many bytes a second, so that they disturb nobody. */
+/** Copies that are made elsewhere take this many bytes a second, so that they do not delay other work. */
 const movedBytesPerSecond = 10 * 1_048_576;
 /** Files that are known to be missing; the others are found by the next scan of the rows. */
 const listedMax = 10_000;
@@ -109,7 +109,7 @@ export class CopiesKeeper {
     this.#loop.poke();
   }
 
-  /** Looks at the file once it is applied. */
+  /** Examines the file once it is applied. */
   #await(path: string): void {
     this.#fresh.add(path);
     if (this.#fresh.size <= listedMax) return;
@@ -135,7 +135,7 @@ export class CopiesKeeper {
     await this.#fetchMissing();
   }
 
-  /** Fetches what was just written elsewhere. What is not applied yet is looked at again after the next application. */
+  /** Fetches what was just written elsewhere. A path that is not applied yet is examined again after the next application. */
   async #fetchFresh(): Promise<void> {
     const { journal } = this.#context;
     const due = [...this.#fresh].filter((path) => {

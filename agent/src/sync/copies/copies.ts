@@ -66,7 +66,7 @@ export class Copies {
     const count = members.filter(({ standing }) => standing === 'joined').length;
     if (typeof copies === 'number' && copies > count) {
       throw invalid(
-        `${copies} copies cannot be kept on ${count} ${count === 1 ? 'member' : 'members'}: add members first, or ask for fewer copies.`,
+        `${copies} copies cannot be kept on ${formatItems(count, 'member')}: add members first, or ask for fewer copies.`,
       );
     }
     if (copies === null && !this.placement.rules.active.some((rule) => rule.pattern === pattern)) {

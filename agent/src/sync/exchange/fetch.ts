@@ -52,7 +52,7 @@ export interface Fetch {
   /** Number of writes under way, and of blocks that have been written. */
   staging: number;
   staged: number;
-  /** What an earlier fetch left is looked for: no block is requested yet. */
+  /** The search for blocks that an earlier fetch left is not over: no block is requested yet. */
   isLooking: boolean;
   /** The staged bytes. */
   readonly arrivals: Arrivals;

@@ -1,4 +1,5 @@
 import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
+import { formatItems } from '@lockstep/shared/present';
 import { type DirtyPath, Settle } from '../../core/detection/settle.ts';
 import { detectChanges } from '../detection/change-detector.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
@@ -331,7 +332,7 @@ export class LocalChanges {
 
 /** The detail of the problem that so many directories cannot be watched. */
 function watchLimitDetail(directories: number): string {
-  const which = directories === 1 ? '1 directory' : `${directories} directories`;
+  const which = formatItems(directories, 'directory', 'directories');
   return (
     `${which} cannot be watched: a limit of the system is reached. Instead, a scan finds changes there every ` +
     `${unseenScanMs / 1000} s. On Linux raise fs.inotify.max_user_watches or max_user_instances ` +

@@ -55,7 +55,7 @@ export class OperationWriter {
    */
   commit(drafts: readonly Draft[], rows: readonly DiskChange[] = []): Committed {
     if (drafts.length === 0 && rows.length === 0) return { operations: [], refused: [] };
-    const { journal, clock, outbox } = this.#context;
+    const { journal, clock, sentBytesCache } = this.#context;
     const nowMs = clock.monotonicMs();
     const wallMs = clock.wallMs();
     if (drafts.length > 0) this.#numbers.ensure();
@@ -84,7 +84,7 @@ export class OperationWriter {
     });
     for (const refusal of refused) this.#report(refusal);
     accepted.forEach((draft, index) => {
-      if (draft.bytes && draft.content) outbox.put(draft.content, draft.bytes);
+      if (draft.bytes && draft.content) sentBytesCache.put(draft.content, draft.bytes);
       const group = operations[index]?.group;
       if (draft.groupPath !== undefined && group !== undefined) this.#touchGroup(draft.groupPath, group, nowMs);
     });

@@ -91,7 +91,7 @@ export class FileArrival {
         }
         // Another read may ask for a file that was only a guess.
         const isLost = hasFailed && (isPrefetched || nowMs - startedMs >= searchMsMin);
-        // Time does not mend that, and the content would be fetched again and again.
+        // Time does not mend that, and the content would be fetched without end.
         const isInTheWay = this.#context.problems.ofPath(path)?.code === 'path-in-the-way';
         if (isLost || isInTheWay || isEnded() || nowMs - progress.atMs >= progressMsMax) return this.#failure(path);
         // A member that restarts is back in a moment.

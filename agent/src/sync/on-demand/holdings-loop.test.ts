@@ -38,7 +38,7 @@ interface Film {
 
 /**
  * A member on demand and others on demand that show a film. Bee made it and dropped it later. Each of `tells` tells that it holds the film, each
- * of the others that it does not; with `tells` undefined nobody tells anything. Those in `holds` have it.
+ * of the others that it does not; with `tells` undefined no member tells anything. Those in `holds` have it.
  */
 async function film({ holds, tells, content = short }: Film) {
   const peers = [...'bcdefg'].map((letter) => new ScriptedPeer(letter));
@@ -117,7 +117,7 @@ describe('[OD16] a reader', () => {
     expect(engine.totals.falseFilterAnswers).toBe(0);
   });
 
-  test('hears that nobody has the content only after all were asked', async () => {
+  test('hears that no member has the content only after all were asked', async () => {
     const { asked, fetched } = await film({ holds: '', tells: 'c' });
     expect(fetched).toMatchObject({ isHere: false });
     expect(new Set(asked)).toEqual(new Set('bcdefg'));

@@ -116,7 +116,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     expect(copies()).toEqual([]);
   });
 
-  test('is fetched too if the first agent after that was stopped before it had looked at the folder', async () => {
+  test('is fetched too if the first agent after that was stopped before it had examined the folder', async () => {
     const beganMs = await isCutOff(empty);
     const check = new PowerCutCheck(member.context);
     check.begin({ id: 'boot-2', beganMs }, quiet);
@@ -128,7 +128,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
   });
 
-  test('is not remembered any more once an agent has looked at the folder', async () => {
+  test('is not remembered any more once an agent has examined the folder', async () => {
     const beganMs = await isCutOff(second);
     const check = new PowerCutCheck(member.context);
     check.begin({ id: 'boot-2', beganMs }, quiet);

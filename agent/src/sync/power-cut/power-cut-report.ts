@@ -1,4 +1,5 @@
 import { isLive, isMemberPath } from '@lockstep/shared';
+import { formatItems } from '@lockstep/shared/present';
 import type { Context } from '../state/context.ts';
 
 const openCheckMs = 1_000;
@@ -42,7 +43,7 @@ export class PowerCutReport {
     this.#context.events.add('power-cut', { ...counts, paths });
     const files = fetched.length + undone.length;
     const detail =
-      `The machine or its disk stopped before ${files === 1 ? 'a change' : `${files} changes`} made in the folder had reached the disk, ` +
+      `The machine or its disk stopped before ${files === 1 ? 'a change' : formatItems(files, 'change')} made in the folder had reached the disk, ` +
       `at ${paths.join(', ')}${files > paths.length ? ' and more' : ''}. The missing content comes from the other members` +
       `${copies.length > 0 ? `; the remains are kept as ${copies.slice(0, pathsNamedMax).join(', ')}` : ''}.`;
     this.#context.problems.set('power-cut', {}, detail);

@@ -11,12 +11,12 @@ import { isWanted } from '../transfer/local-content.ts';
 /** A session is closed only this long after its operations found no room: a new session would bring them again at once. */
 const noRoomPauseMs = 5_000;
 
-/** The inbox has room while it holds less than this. */
+/** The cache of received bytes has room while it holds less than this. */
 const roomBytes = inlineWaitingBytesMax / 2;
 /** After this many seconds without a confirmation, even needed bytes are dropped: they are requested again later. */
 const stuckMax = 5;
 
-/** Number of contents of the inbox that a sweep checks: while it has room, and while senders wait for room. */
+/** Number of contents of the cache of received bytes that a sweep checks: while it has room, and while senders wait for room. */
 const sweptMin = 256;
 const sweptMax = 4_096;
 
@@ -24,7 +24,7 @@ const sweptMax = 4_096;
 export class Incoming {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
-  /** Frames journaled but not confirmed: the inbox is full, and the senders wait until some of it is applied. */
+  /** Frames journaled but not confirmed: the cache of received bytes is full, and the senders wait until some of it is applied. */
   readonly #unconfirmed: { readonly link: Link; readonly id: number }[] = [];
   /** The oldest unconfirmed frame at the last tidying, and for how many calls it has been the same. */
   #stuck: { readonly link: Link; readonly id: number } | undefined;
@@ -38,9 +38,9 @@ export class Incoming {
     context.facts.applied.on(() => this.confirm());
   }
 
-  /** Journals the operations of a frame, and confirms it once the inbox has room. */
+  /** Journals the operations of a frame, and confirms it once the cache of received bytes has room. */
   operations(peer: Peer, message: OperationsMessage): void {
-    const { journal, inbox, clock } = this.#context;
+    const { journal, receivedBytesCache, clock } = this.#context;
     const { link } = peer;
     if (link === undefined || this.#refused.has(link)) return;
     let added: readonly Operation[];
@@ -54,7 +54,7 @@ export class Incoming {
     for (const { operation, bytes } of message.carried) {
       peer.received.add(bytes?.length ?? 0, clock.monotonicMs());
       if (bytes !== undefined && operation.content !== undefined && news.has(operation)) {
-        inbox.put(operation.content, bytes);
+        receivedBytesCache.put(operation.content, bytes);
       }
     }
     for (const operation of added) this.#operationWriter.sawStamp(operation.hlc);
@@ -65,16 +65,16 @@ export class Incoming {
 
   /**
    * Drops bytes that will not be applied, because their operation was superseded or is already on this disk. Drops any bytes if none
-   * could be applied for some time. Otherwise they would fill the inbox, and no frame would be confirmed any more. Must be called
+   * could be applied for some time. Otherwise they would fill the cache of received bytes, and no frame would be confirmed any more. Must be called
    * once a second.
    */
   tidy(): void {
-    const { inbox, journal } = this.#context;
-    inbox.sweep(this.#hasRoom ? sweptMin : sweptMax, (content) => isWanted(journal, content));
+    const { receivedBytesCache, journal } = this.#context;
+    receivedBytesCache.sweep(this.#hasRoom ? sweptMin : sweptMax, (content) => isWanted(journal, content));
     const first = this.#unconfirmed[0];
     this.#stuckFor = first !== undefined && first === this.#stuck ? this.#stuckFor + 1 : 0;
     this.#stuck = first;
-    if (this.#stuckFor >= stuckMax) inbox.shrink(roomBytes);
+    if (this.#stuckFor >= stuckMax) receivedBytesCache.shrink(roomBytes);
     this.confirm();
   }
 
@@ -87,7 +87,7 @@ export class Incoming {
   }
 
   get #hasRoom(): boolean {
-    return this.#context.inbox.bytes < roomBytes;
+    return this.#context.receivedBytesCache.bytes < roomBytes;
   }
 
   /** Whether frames of this session are not confirmed yet: its other side may be waiting for that. */

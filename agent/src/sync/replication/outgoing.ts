@@ -229,8 +229,8 @@ export class Outgoing {
   #inlineOf(operation: Operation): Uint8Array | BlockSource | undefined {
     const { content, size } = operation;
     if (content === undefined || size === undefined || !this.#mayCarry(operation)) return undefined;
-    const { outbox, journal } = this.#context;
-    const kept = outbox.get(content);
+    const { sentBytesCache, journal } = this.#context;
+    const kept = sentBytesCache.get(content);
     if (kept !== undefined) return kept;
     const isHead = journal
       .heads(operation.path)

@@ -26,7 +26,7 @@ interface Session {
   readonly server: ContentServer;
 }
 
-/** Takes what members on demand tell of their contents. */
+/** Receives the reports of members on demand about their contents. */
 interface HoldingsReceiver {
   received(peer: Peer, message: HoldingsMessage | FlippedMessage | RetellMessage): void;
 }

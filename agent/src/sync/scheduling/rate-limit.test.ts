@@ -37,7 +37,7 @@ describe('[CT20] a limit of the rate', () => {
     expect(bench.limit.tryTake(1)).toBe(true);
   });
 
-  test('keeps the order: nobody goes before one that waits', async () => {
+  test('keeps the order: none goes before one that waits', async () => {
     const bench = new Bench(1_000);
     bench.take('a', 1_000);
     bench.take('b', 1);

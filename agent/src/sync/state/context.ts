@@ -1,4 +1,4 @@
-import { carriedAddresses, inlineWaitingBytesMax, type MemberId, outboxBytesMax } from '@lockstep/shared';
+import { carriedAddresses, inlineWaitingBytesMax, type MemberId, sentBytesCacheMax } from '@lockstep/shared';
 import { ByteCache } from '../contents/byte-cache.ts';
 import { MissingContents } from '../contents/missing-contents.ts';
 import { type RemoteCounters, RemoteNames } from '../contents/remote-names.ts';
@@ -73,9 +73,9 @@ export interface Context {
   readonly wanted: WantedFiles;
   readonly remoteNames: RemoteNames;
   /** Bytes that were received with operations and wait to be applied. */
-  readonly inbox: ByteCache;
+  readonly receivedBytesCache: ByteCache;
   /** Bytes of files that were just written here, for the members that will receive them. */
-  readonly outbox: ByteCache;
+  readonly sentBytesCache: ByteCache;
   /** The limits for blocks of contents to, and from, other members. */
   readonly limits: { readonly send: TrafficLimit; readonly receive: TrafficLimit };
 }
@@ -120,8 +120,8 @@ export function createContext(parts: {
     others: new OtherHolders(self.id, journal),
     remoteNames: new RemoteNames(journal, remoteCounters),
     wanted: new WantedFiles(self.onDemand === true, journal.setting(pinsSetting)),
-    inbox: new ByteCache(inlineWaitingBytesMax),
-    outbox: new ByteCache(outboxBytesMax),
+    receivedBytesCache: new ByteCache(inlineWaitingBytesMax),
+    sentBytesCache: new ByteCache(sentBytesCacheMax),
     limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
   };
 }

@@ -28,7 +28,7 @@ export function writeIfRoom(write: () => unknown): void {
 
 /**
  * Runs a write to the journal without which a start cannot continue. While the disk is full it is tried again each second: an agent
- * that ended would not continue by itself once there is room. Resolves with false if `giveUp` says so before. Other errors are thrown.
+ * that ended would not continue automatically once there is room. Resolves with false if `giveUp` says so before. Other errors are thrown.
  */
 export async function writeOnceRoom(clock: Clock, write: () => unknown, giveUp: () => boolean): Promise<boolean> {
   while (!giveUp()) {

@@ -201,7 +201,7 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
   'file-too-large': [refused('file-too-large')],
   'content-missing': [
     {
-      cause: (bench) => bench.comes('put', 'nobody has this'),
+      cause: (bench) => bench.comes('put', 'no member has this'),
       ends: {
         'others deleted the path': (bench) => bench.comes('delete'),
         'others replaced it': (bench) => {
@@ -209,7 +209,7 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
           bench.comes('put', 'newer');
         },
         'it appears here': ({ member, applyLoop }) => {
-          member.keeps('nobody has this');
+          member.keeps('no member has this');
           applyLoop.unblock();
         },
       },
@@ -218,7 +218,7 @@ const cases: Record<Exclude<ProblemCode, Elsewhere>, readonly Case[]> = {
   'content-corrupt': [
     {
       cause: (bench) => {
-        bench.comes('put', 'nobody has this');
+        bench.comes('put', 'no member has this');
         bench.member.context.problems.set('content-corrupt', { path: 'file', member: 'gnu' }, detail);
       },
       ends: { 'others deleted the path': (bench) => bench.comes('delete') },

@@ -50,7 +50,7 @@ export class Arrivals {
     };
   }
 
-  /** On a full disk a file is fetched in part again and again, and none arrives. */
+  /** On a full disk a file is fetched in part repeatedly, and none arrives. */
   #perSecond(): number | undefined {
     const { clock, problems } = this.#context;
     const isFull = problems.list().some(({ code, path }) => code === 'disk-full' && path !== undefined);

@@ -269,7 +269,7 @@ export class ContentFetcher {
     const nowMs = clock.monotonicMs();
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
-      // An old version that nobody has is no problem of the path.
+      // An old version that no member has is no problem of the path.
       if (!this.#isHead(operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       const left = gone.filter((id) => others.hadIt(id, operation));

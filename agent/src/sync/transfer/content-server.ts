@@ -108,7 +108,7 @@ export class ContentServer {
   async #keeps(content: ContentId, path: string): Promise<boolean> {
     const { journal, folder, problems, wanted } = this.#context;
     const row = journal.disk(path);
-    // Nothing else may ever look at it again, and the one who asks would keep its own copy for that long.
+    // No other event may cause an examination, and the member that asks would keep its own copy for that long.
     if (row?.content === content && row.racy) this.#context.facts.doubted.publish(path);
     if (row?.content !== content || row.damaged || row.racy || row.unsynced || row.unconfirmed) return false;
     if (!journal.heads(path).some((head) => head.content === content)) return false;

@@ -149,7 +149,7 @@ function isSameEntry(current: Operation, version: Operation): boolean {
 
 function actionOf({ clock }: Context, { path, version, source }: Put, expected: Fingerprint | 'absent'): Action {
   const { content, blocks, size = 0, mode, target } = version;
-  // The time is now, as after an edit: programs that compare times notice the file, and nobody takes it for a write that was lost.
+  // The time is now, as after an edit: programs that compare times notice the file, and no user takes it for a write that was lost.
   const mtimeUs = clock.wallMs() * 1_000;
   if (target !== undefined) return { do: 'symlink', path, expected, target, mtimeUs };
   if (content === undefined || source === undefined) {

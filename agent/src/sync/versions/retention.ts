@@ -72,7 +72,7 @@ export class Retention {
     if (freeBytes < historyReserve(totalBytes) && use !== undefined && use.bytes > 0) this.#loop.poke();
   }
 
-  /** The clock of this member and that of another one differ, and nobody knows which is right. */
+  /** The clock of this member and that of another one differ, and it is unknown which is right. */
   get #mayBeWrong(): boolean {
     return this.#context.problems.list().some(({ code }) => code === 'clock-skew');
   }

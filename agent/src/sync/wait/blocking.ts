@@ -1,4 +1,5 @@
 import { isMemberPath, memberOf, type Operation, removerIn } from '@lockstep/shared';
+import { formatItems } from '@lockstep/shared/present';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
@@ -45,7 +46,7 @@ export function whatBlocks(
     for (const dot of holders.missing(peer.applied, listedMax)) {
       const name = peers.nameOf(peer.id);
       const problems = peer.said?.problems ?? 0;
-      const report = problems === 0 ? '' : `: it reports ${problems === 1 ? '1 problem' : `${problems} problems`}`;
+      const report = problems === 0 ? '' : `: it reports ${formatItems(problems, 'problem')}`;
       const isHeard = peer.ready || peer.passedOn !== undefined;
       const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer, peers);
       blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });

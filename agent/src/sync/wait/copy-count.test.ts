@@ -7,7 +7,7 @@ import { CopyCount } from './copy-count.ts';
 /** More than are asked about at a time. */
 const fileCount = 300;
 
-/** A member on demand whose disk shows files, and a count of them beside one member with the whole folder. */
+/** A member on demand whose disk shows files, and a count of them next to one member with the whole folder. */
 function counting(): { readonly ant: LoneMember; readonly files: readonly Operation[]; readonly count: CopyCount } {
   const ant = new LoneMember(undefined, { onDemand: true });
   const files = Array.from({ length: fileCount }, (_, index) => {

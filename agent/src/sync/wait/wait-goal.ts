@@ -36,8 +36,8 @@ export function goalOf(context: Context, path: string | undefined): Goal {
 
 function copiesOf({ journal }: Context, path: string): readonly Dot[] {
   const prefix = copyPrefix(conflictPath(path, 0, ''));
-  const beside = journal.headsUnder(parentOf(path), prefix, copiesMax);
-  return beside.filter((head) => head.path.startsWith(prefix) && isConflictPath(head.path)).map(toDot);
+  const under = journal.headsUnder(parentOf(path), prefix, copiesMax);
+  return under.filter((head) => head.path.startsWith(prefix) && isConflictPath(head.path)).map(toDot);
 }
 
 function toDot({ origin, seq }: Dot): Dot {

@@ -25,7 +25,7 @@ interface Parts {
   readonly copies: RuledCopies;
 }
 
-/** The copies on members on demand that a wait needs beside the members that are counted by what they acknowledge. */
+/** The copies on members on demand that a wait needs in addition to the members that are counted by what they acknowledge. */
 export class WantedCopies {
   readonly #parts: Parts;
   readonly #query: WaitQuery;

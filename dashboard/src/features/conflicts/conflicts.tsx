@@ -117,7 +117,7 @@ export function Conflicts() {
       {data === undefined && error === undefined && <Loading />}
       {data !== undefined && conflicts.length === 0 && (
         <Empty title="There are no conflicts">
-          When two members change the same file independently, both versions are kept, and listed here until somebody
+          When two members change the same file independently, both versions are kept, and listed here until a person
           chooses.
         </Empty>
       )}

@@ -227,7 +227,7 @@ function Directory({ directory, isThere, listed, run, focusOn, ...props }: Direc
             {...props}
           />
           <Text c="dimmed" size="sm" mt={6} className={classes.foot}>
-            {formatCount(listing.total)} {listing.total === 1 ? 'entry' : 'entries'}
+            {formatItems(listing.total, 'entry', 'entries')}
             {error !== undefined && `. This may be out of date: ${error}`}
           </Text>
         </>

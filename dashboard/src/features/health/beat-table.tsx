@@ -5,9 +5,8 @@ import { Fragment, memo } from 'react';
 import { Link } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { memberLink } from '../../parts/links.ts';
+import { minuteTime } from '../../parts/time-formats.ts';
 import classes from './beat-table.module.css';
-
-const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A strip of beats for each member, with its sum in words. */
 export function BeatTable({
@@ -71,7 +70,7 @@ const Strip = memo(function Strip({ name, words, beats, from, everyMs }: StripPr
             key={at}
             className={classes.beat}
             data-mark={markOf(beat)}
-            title={`${moment.format(at)}: ${beatText(beat)}`}
+            title={`${minuteTime.format(at)}: ${beatText(beat)}`}
           />
         );
       })}

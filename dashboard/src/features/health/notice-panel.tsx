@@ -42,7 +42,7 @@ export function NoticePanel() {
         {error !== undefined && data === undefined && <Failed error={error} again={again} />}
         {data?.targets.length === 0 && (
           <Text>
-            {member.name} tells nobody while no page is open. Set <Code>notify_webhook</Code> or{' '}
+            {member.name} sends no notice while no page is open. Set <Code>notify_webhook</Code> or{' '}
             <Code>notify_command</Code> in its <Code>config.toml</Code>, and start its agent again.
           </Text>
         )}

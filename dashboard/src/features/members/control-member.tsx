@@ -111,7 +111,7 @@ function Controls({
           them only after it is resumed.
         </Text>
         <Text>
-          It stays paused until somebody resumes it, on its own page or in its details on {here.name}, even if its agent
+          It stays paused until a person resumes it, on its own page or in its details on {here.name}, even if its agent
           is restarted.
         </Text>
       </ConfirmDialog>

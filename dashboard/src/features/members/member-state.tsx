@@ -1,9 +1,8 @@
 import type { MemberReport } from '@lockstep/shared/api';
 import { Since } from '../../parts/moment.tsx';
 import { StateMark } from '../../parts/state-mark.tsx';
+import { minuteTime } from '../../parts/time-formats.ts';
 import classes from './member-table.module.css';
-
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A member's state and its duration; below it the reason, or since when the member is in the group. */
 export function MemberState({
@@ -51,7 +50,7 @@ export function stateSince({ condition, stateSince, enabledAt }: MemberReport): 
 function whyOf(member: MemberReport, members: readonly MemberReport[]): string | undefined {
   switch (member.condition) {
     case 'active':
-      return member.enabledAt === undefined ? undefined : `active since ${day.format(member.enabledAt)}`;
+      return member.enabledAt === undefined ? undefined : `active since ${minuteTime.format(member.enabledAt)}`;
     case 'syncing':
     case 'joining': {
       const source = members.find(({ id }) => id === member.catchUp?.source);

@@ -54,8 +54,8 @@ export function RemoveMember({ member }: { readonly member: MemberReport }) {
         answer={answer}
       >
         <Text>
-          For a machine that is lost. Nobody waits for {name} any more, and it is refused if it comes back, until it is
-          taken back here. What only {name} had stays on its disk.
+          For a machine that is lost. No member waits for {name} any more, and it is refused if it comes back, until it
+          is taken back here. What only {name} had stays on its disk.
         </Text>
         <TextInput
           label={`To confirm, type its name: ${name}`}

@@ -11,6 +11,7 @@ import { Moment } from '../../parts/moment.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { actOf, acts } from '../../parts/operations/operation-filter.ts';
 import { StateMark } from '../../parts/state-mark.tsx';
+import { exactTime } from '../../parts/time-formats.ts';
 import classes from './journey-panel.module.css';
 import { type JourneyStep, longestOf, placeOnLine, stepsOf } from './journey-steps.ts';
 import { journeyTrigger } from './journey-trigger.ts';
@@ -18,7 +19,6 @@ import { journeyTrigger } from './journey-trigger.ts';
 /** A modification time further before the journaling than this was copied with the file. */
 const writtenMsMax = 60_000;
 const operationForm = /^[^:]+:[1-9]\d*$/;
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** The journey of the chosen operation (`origin:seq`) to each member. */
 export function JourneyPanel({ chosen, close }: { readonly chosen: string | undefined; readonly close: () => void }) {
@@ -100,14 +100,14 @@ function Way({ chosen }: { readonly chosen: string }) {
             <dd>
               {madeAt - writtenAt >= 0 && madeAt - writtenAt < writtenMsMax
                 ? `${formatElapsed(madeAt - writtenAt)} before it was journaled`
-                : exact.format(writtenAt)}
+                : exactTime.format(writtenAt)}
             </dd>
           </div>
         )}
         <div>
           <dt>Journaled by {memberName}</dt>
           <dd>
-            <time dateTime={new Date(madeAt).toISOString()}>{exact.format(madeAt)}</time> (<Moment at={madeAt} />)
+            <time dateTime={new Date(madeAt).toISOString()}>{exactTime.format(madeAt)}</time> (<Moment at={madeAt} />)
           </dd>
         </div>
       </dl>
@@ -159,7 +159,7 @@ function Stop({
         {steps.map((step) => (
           <div key={step.name} data-step={step.name} data-state={step.state}>
             <dt>{step.name}</dt>
-            <dd title={step.at === undefined ? undefined : exact.format(step.at)}>{said(step)}</dd>
+            <dd title={step.at === undefined ? undefined : exactTime.format(step.at)}>{said(step)}</dd>
           </div>
         ))}
       </dl>

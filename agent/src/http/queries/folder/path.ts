@@ -72,7 +72,7 @@ export function readPath(
     { ...own, holds: shows(applied) && !remote, onDemand: isFile ? self.onDemand : undefined },
     ...others.map(({ isShown, ...holder }) => holder),
   ];
-  // A member that left is not asked and not waited for; but if nobody else has the file, a person may get it back from there.
+  // A member that left is not asked and not waited for; but if no other member has the file, a person may get it back from there.
   const left = holders.some((holder) => holder.holds)
     ? []
     : engine.peers

@@ -44,12 +44,12 @@ async function saved(pathOf: (seq: number) => string, prepare: (volume: Volume) 
     bee.say({ type: 'operations', id: frame + 1, carried });
   }
   expect(await member.until(() => confirmed() === frames, 60_000)).toBe(true);
-  return { ...member, inbox: member.engine.context.inbox, contents };
+  return { ...member, receivedBytesCache: member.engine.context.receivedBytesCache, contents };
 }
 
 test('[CT9] inline bytes of a version that was superseded before it was applied do not block the sender', async () => {
-  const { until, volume, inbox } = await saved(() => 'log');
-  expect(await until(() => volume.disk.at('log') !== undefined && inbox.bytes === 0, 60_000)).toBe(true);
+  const { until, volume, receivedBytesCache } = await saved(() => 'log');
+  expect(await until(() => volume.disk.at('log') !== undefined && receivedBytesCache.bytes === 0, 60_000)).toBe(true);
 });
 
 test('[CT9] inline bytes of a path that cannot be applied do not block the sender, and are requested later', async () => {

@@ -1,0 +1,36 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The words of the list in CONTRIBUTING.md that have no other use here; `beside-large` is a name. */
+const avoided = [
+  ...['anew', 'whoever', 'whomever', 'nobody', 'somebody', 'anybody', 'beside(?!-large)'],
+  ...['told of', 'tells? of', 'for ever', 'in vain', 'by itself', 'again and again'],
+  ...['what stands there', '(?:is|are|was|were|been|had|has) looked (?:at|for)', 'a look(?!-)', 'whom it concerns'],
+];
+const pattern = new RegExp(`\\b(?:${avoided.join('|')})\\b`, 'i');
+
+/** All documents but the one with the list, and the sources without tests: the tests run programs as the user `nobody`. */
+function texts(): readonly string[] {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' });
+  return files
+    .split('\n')
+    .filter((path) => /\.md$|^(agent|shared|dashboard)\/src\/.*\.tsx?$/.test(path))
+    .filter((path) => path !== 'CONTRIBUTING.md' && !/\.(test|contract)\.tsx?$/.test(path));
+}
+
+test('the documents and sources use none of the words to avoid', () => {
+  const found = texts().flatMap((path) =>
+    readFileSync(`${root}${path}`, 'utf8')
+      // A comment may break a line between two words.
+      .replaceAll(/\n\s*(?:\*|\/\/)? ?/g, ' ')
+      .split(/(?<=[.;:])\s/)
+      .filter((sentence) => pattern.test(sentence))
+      .map((sentence) => `${path}: ${pattern.exec(sentence)?.[0]} in ${sentence.slice(0, 160)}`),
+  );
+  expect(texts().length).toBeGreaterThan(500);
+  expect(found).toEqual([]);
+});
