@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
-import { copyFile } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import { copyFile, open } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+const read = promisify(fs.read);
 
 /** Bytes that are read at a time. */
 const partBytes = 1_048_576;
@@ -62,21 +64,23 @@ export async function copyFileAsync({ fd, path }: OpenFile, to: string): Promise
     if (isTaken(error)) throw error;
   }
   const { size, mode } = fs.fstatSync(fd);
-  const out = fs.createWriteStream(to, { flags: 'wx', mode: mode & modeBits });
-  let isMade = false;
-  out.once('open', () => {
-    isMade = true;
-  });
+  // No streams: one that fails closes the descriptor of its caller, or makes its file after it has failed.
+  const out = await open(to, 'wx', mode & modeBits);
   try {
-    if (size === 0) await pipeline([], out);
-    else {
-      const part = { fd, autoClose: false, start: 0, end: size - 1, highWaterMark: partBytes };
-      await pipeline(fs.createReadStream(path, part), out);
+    const part = Buffer.allocUnsafe(Math.min(size, partBytes));
+    for (let position = 0; position < size; ) {
+      const { bytesRead } = await read(fd, part, 0, Math.min(part.length, size - position), position);
+      if (bytesRead === 0) break;
+      // It goes on where the last write ended.
+      await out.writeFile(part.subarray(0, bytesRead));
+      position += bytesRead;
     }
-    fs.chmodSync(to, mode & modeBits);
+    await out.chmod(mode & modeBits);
   } catch (error) {
-    if (isMade) fs.rmSync(to, { force: true });
+    fs.rmSync(to, { force: true });
     throw error;
+  } finally {
+    await out.close();
   }
 }
 
