@@ -119,7 +119,9 @@ export class ContentServer {
     // Parts of blocks count as well.
     if (bytes !== undefined && (found?.operation.size ?? 0) > inlineBytesMax) {
       this.#parts.limited(1);
-      await this.#context.limits.send.take(bytes.length, this.#link.peer).finally(() => this.#parts.limited(-1));
+      const isOver = (): boolean => this.#closed;
+      await this.#context.limits.send.take(bytes.length, this.#link.peer, isOver);
+      this.#parts.limited(-1);
     }
     if (this.#closed) return;
     if (bytes === undefined) {
