@@ -147,8 +147,9 @@ export class BlockExchange {
 
   /** Handles what a peer says it has of a content that it fetches. */
   have(peer: Peer, message: HaveMessage): void {
-    this.#offers.note(peer, message, this.#context.clock.monotonicMs());
     const fetch = this.#parts.fetches.get(message.content);
+    const isHere = (index: number): boolean => fetch?.todo.isHere(index) === true;
+    this.#offers.note(peer, message, this.#context.clock.monotonicMs(), isHere);
     if (fetch === undefined) return;
     fetch.sources = undefined;
     this.pump();
