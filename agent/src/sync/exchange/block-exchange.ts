@@ -83,6 +83,12 @@ export class BlockExchange {
     return new Map([...asked].map(([fetch, peers]) => [fetch, received(peers)]));
   }
 
+  /** A member of which a block of the content is requested, above all one that says that it sends. */
+  askedOf(fetch: Fetch): Peer | undefined {
+    const peers = this.#requests.pending(fetch).map(({ request }) => request.peer);
+    return peers.find(({ isSending }) => isSending) ?? peers[0];
+  }
+
   /** The part of the content that this member fetches first. */
   shareOf(operation: Operation): Share {
     return this.#sources.shareOf(operation);
