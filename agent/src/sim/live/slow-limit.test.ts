@@ -74,3 +74,17 @@ test('[CT21] no part is left to members on demand', async () => {
   expect(seconds).toBeLessThan(1.1 * copySeconds);
   expect(sentBlocks).toBeLessThan(1.1 * filmBlocks);
 });
+
+test('[CT21] a file that is renamed while it moves still leaves its origin about once', async () => {
+  let renamed = false;
+  const rename = (cluster: LiveCluster): void => {
+    cluster.scheduler.after(100_000, () => {
+      renamed = true;
+      cluster.user('origin').rename('film', 'renamed');
+    });
+  };
+  const { seconds, sentBlocks } = await spread({ meanwhile: rename });
+  expect(renamed).toBe(true);
+  expect(seconds).toBeLessThan(1.1 * copySeconds);
+  expect(sentBlocks).toBeLessThan(1.1 * filmBlocks);
+});

@@ -104,6 +104,14 @@ export class BlockExchange {
     return ++this.#turn;
   }
 
+  /** From now on this operation shows the content. */
+  renamed(fetch: Fetch, operation: Operation): void {
+    fetch.operation = operation;
+    fetch.sources = undefined;
+    fetch.tried.clear();
+    this.#announcements.renamed(fetch.content, operation);
+  }
+
   /** Says the rest of what is here of the content, which is not fetched any more. */
   ended(content: ContentId): void {
     this.#announcements.end(content);
@@ -139,7 +147,7 @@ export class BlockExchange {
     if (request === undefined) return;
     const { fetch, index, isOffered } = request;
     this.#requests.release(request);
-    if (isOffered) this.#offers.refuse(peer, fetch.content);
+    if (isOffered) this.#offers.forget(peer, fetch.content);
     else {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing.
       if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();

@@ -31,7 +31,8 @@ export interface FetchSource {
 
 /** The transfer of one content to this member. */
 export interface Fetch {
-  readonly operation: Operation;
+  /** The one that shows the content; of several, the first that was not superseded since. */
+  operation: Operation;
   readonly content: ContentId;
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];

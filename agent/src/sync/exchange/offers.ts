@@ -53,6 +53,11 @@ export class Offers {
     return offer?.isRefused === true ? undefined : offer;
   }
 
+  /** The member does not have what it offered so far: it may have dropped it, and fetch it again. */
+  forget(peer: Peer, content: ContentId): void {
+    this.#offers.get(peer)?.delete(content);
+  }
+
   /** Ignores what the member offers of the content, until its session ends. */
   refuse(peer: Peer, content: ContentId): void {
     const offer = this.#offers.get(peer)?.get(content);

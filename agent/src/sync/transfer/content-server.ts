@@ -138,7 +138,13 @@ export class ContentServer {
   /** Reads the block. Without bytes, `found` is the place that should have had it; undefined if this member lacks the content. */
   async #read(want: WantMessage): Promise<{ readonly found?: Found; readonly bytes?: Uint8Array }> {
     const { content, path } = want;
-    const found = this.#last?.content === content ? this.#last : await this.#find(content, path);
+    const last = this.#last?.content === content ? this.#last : undefined;
+    if (last !== undefined) {
+      const block = await this.#readAt(last, want);
+      if (block.bytes !== undefined) return { found: last, ...block };
+    }
+    // Its file may have been renamed since the last block.
+    const found = await this.#find(content, path);
     this.#last = found;
     if (found !== undefined) return { found, ...(await this.#readAt(found, want)) };
     const operation = this.#parts.isStaged(content) ? this.#operationWith(path, content) : undefined;
