@@ -75,16 +75,20 @@ test('[CT21] no part is left to members on demand', async () => {
   expect(sentBlocks).toBeLessThan(1.1 * filmBlocks);
 });
 
-test('[CT21] a file that is renamed while it moves still leaves its origin about once', async () => {
-  let renamed = false;
-  const rename = (cluster: LiveCluster): void => {
-    cluster.scheduler.after(100_000, () => {
-      renamed = true;
-      cluster.user('origin').rename('film', 'renamed');
-    });
+test.each<[string, (cluster: LiveCluster) => void]>([
+  ['at once', (cluster) => cluster.user('origin').rename('film', 'renamed')],
+  [
+    'by a copy, and the end of the old name',
+    (cluster) => {
+      cluster.user('origin').write('renamed', 'film', virtualContent('film', filmBlocks * mebibyte));
+      cluster.scheduler.after(20_000, () => cluster.user('origin').remove('film'));
+    },
+  ],
+])('[CT21] a file that is renamed while it moves still leaves its origin about once: %s', async (_, rename) => {
+  const later = (cluster: LiveCluster): void => {
+    cluster.scheduler.after(100_000, () => rename(cluster));
   };
-  const { seconds, sentBlocks } = await spread({ meanwhile: rename });
-  expect(renamed).toBe(true);
+  const { seconds, sentBlocks } = await spread({ meanwhile: later });
   expect(seconds).toBeLessThan(1.1 * copySeconds);
   expect(sentBlocks).toBeLessThan(1.1 * filmBlocks);
 });

@@ -1,5 +1,5 @@
 import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, dotKey, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -104,12 +104,23 @@ export class BlockExchange {
     return ++this.#turn;
   }
 
-  /** From now on this operation shows the content. */
-  renamed(fetch: Fetch, operation: Operation): void {
+  /**
+   * Goes on with another operation that shows the content, if its file was renamed: members hold the old one once they know that, and do
+   * not have the content.
+   */
+  follow(fetch: Fetch): void {
+    if (fetch.waiting.length < 2 || this.#isHead(fetch.operation)) return;
+    const operation = fetch.waiting.map((one) => one.operation).find((one) => this.#isHead(one));
+    if (operation === undefined) return;
     fetch.operation = operation;
     fetch.sources = undefined;
     fetch.tried.clear();
     this.#announcements.renamed(fetch.content, operation);
+  }
+
+  #isHead(operation: Operation): boolean {
+    const key = dotKey(operation);
+    return this.#context.journal.heads(operation.path).some((head) => dotKey(head) === key);
   }
 
   /** Says the rest of what is here of the content, which is not fetched any more. */
@@ -212,7 +223,10 @@ export class BlockExchange {
     this.#rates.tick(nowMs, lateMs > watchIntervalMs ? lateMs : 0);
     for (const fetch of this.#parts.fetches.values()) {
       fetch.sources = undefined;
-      if (fetchSize(fetch.size) === 'large') this.#passOver(fetch, nowMs);
+      if (fetchSize(fetch.size) !== 'large') continue;
+      // The new name may be known before the end of the old one.
+      this.follow(fetch);
+      this.#passOver(fetch, nowMs);
     }
     this.#announcements.flush();
     this.pump();

@@ -151,8 +151,7 @@ export class ContentFetcher {
     const open = this.#fetches.get(content);
     if (open !== undefined) {
       open.waiting.push({ operation, done });
-      // Its file was renamed: members hold the old operation once they know that, and do not have the content.
-      if (!this.#isHead(open.operation)) this.exchange.renamed(open, operation);
+      this.exchange.follow(open);
       this.#fetching.add(keyOf(operation));
       return true;
     }
