@@ -34,6 +34,16 @@ test('follows a change within a second or two', () => {
   expect(rate.bytesPerMs).toBeGreaterThan(1_000);
 });
 
+test('behind a limit, where a block comes at once each 16 seconds, it is about the mean', () => {
+  const rate = new DeliveryRate();
+  rate.asked(0, 0);
+  for (let step = 1; step <= 400; step++) {
+    rate.came(step % 80 === 0 ? 1_048_576 : 0, step * 200, false);
+    if (step > 80) expect(rate.bytesPerMs).toBeGreaterThan(65.5 / 2);
+    if (step > 80) expect(rate.bytesPerMs).toBeLessThan(65.5 * 2);
+  }
+});
+
 test('blocks that are read from the socket together are one sample', () => {
   const rate = new DeliveryRate();
   rate.asked(0, 0);

@@ -1,7 +1,12 @@
+import { blockBytes } from '@lockstep/shared';
+
 /** Samples of a shorter time are joined: blocks that were read from the socket together say nothing of the line. */
 const sampleMsMin = 20;
-/** A sample of this length counts for 63 % of the rate. */
-const meanMs = 1_000;
+/**
+ * A sample of this length counts for 63 % of the rate; one in which a block comes at the rate so far, if that is longer: behind a limit a
+ * block comes at once, after a long time in which nothing does.
+ */
+const meanMsMin = 1_000;
 
 /**
  * The rate at which a member sends what was requested from it: a moving average over the time in which it had something to send, so that a
@@ -58,6 +63,7 @@ export class DeliveryRate {
   #sample(ms: number): void {
     const rate = this.#bytes / ms;
     this.#measuredMs += ms;
+    const meanMs = Math.max(meanMsMin, blockBytes / (this.#bytesPerMs ?? rate));
     const weight = Math.max(ms / this.#measuredMs, 1 - Math.exp(-ms / meanMs));
     this.#bytesPerMs = (this.#bytesPerMs ?? rate) * (1 - weight) + rate * weight;
   }

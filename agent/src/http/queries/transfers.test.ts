@@ -6,6 +6,8 @@ const still: Standstill = {
   startedMs: 1_000,
   progressMs: undefined,
   isAsked: true,
+  isSending: false,
+  isShared: false,
   isLimited: false,
   isFull: false,
 };
@@ -16,6 +18,8 @@ test.each<[string | null, Partial<Standstill>, string | null]>([
   ['Searching for a member that has this content.', {}, null],
   ['Other files come from bee first.', { isAsked: false }, 'bee'],
   ['The limit for receiving of this member keeps it back.', { isAsked: false, isLimited: true }, 'bee'],
+  ['Other members get their parts of it first, and pass them on.', { isAsked: false, isShared: true }, null],
+  ['The next part waits for the line of bee, or for its limit for sending.', { isSending: true }, 'bee'],
   ['bee has sent no part of it for 12 s.', {}, 'bee'],
   ['bee has sent no part of it for 6 s.', { progressMs: 7_000 }, 'bee'],
   ['It was requested from bee just now.', { progressMs: 12_500 }, 'bee'],

@@ -127,7 +127,7 @@ function movingFile(
 /** The fields of a transfer that decide whether it stands still. */
 export type Standstill = Pick<
   TransferProgress,
-  'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isLimited' | 'isFull'
+  'bytesPerSecond' | 'startedMs' | 'progressMs' | 'isAsked' | 'isSending' | 'isShared' | 'isLimited' | 'isFull'
 >;
 
 /** The time after a request within which a source is not yet late. */
@@ -137,12 +137,14 @@ const patienceMs = 2_000;
  * The reason why no bytes of a transfer arrive; null while they do. `source`: the name of the member that it comes from, if there is one.
  */
 export function waitSentence(transfer: Standstill, source: string | null, nowMs: number): string | null {
-  const { bytesPerSecond, startedMs, progressMs, isAsked, isLimited, isFull } = transfer;
+  const { bytesPerSecond, startedMs, progressMs, isAsked, isSending, isShared, isLimited, isFull } = transfer;
   if (isFull) return 'There is no room for it on this disk.';
-  if (source === null) return 'Searching for a member that has this content.';
   if (bytesPerSecond > 0) return null;
   if (!isAsked && isLimited) return 'The limit for receiving of this member keeps it back.';
+  if (!isAsked && isShared) return 'Other members get their parts of it first, and pass them on.';
+  if (source === null) return 'Searching for a member that has this content.';
   if (!isAsked) return `Other files come from ${source} first.`;
+  if (isSending) return `The next part waits for the line of ${source}, or for its limit for sending.`;
   const silentMs = nowMs - (progressMs ?? startedMs);
   if (silentMs < patienceMs) return `It was requested from ${source} just now.`;
   return `${source} has sent no part of it for ${Math.floor(silentMs / 1_000)} s.`;

@@ -4,7 +4,7 @@ import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 
 interface Announced {
-  readonly operation: Operation;
+  operation: Operation;
   /** The staged blocks, in the order in which they came. */
   readonly indices: number[];
   /** How many of them each member knows, in the session with this number. */
@@ -25,6 +25,12 @@ export class Announcements {
     const known: Announced = this.#contents.get(content) ?? { operation, indices: [], told: new Map() };
     this.#contents.set(content, known);
     for (const index of indices) known.indices.push(index);
+  }
+
+  /** Notes that another operation shows the content. */
+  renamed(content: ContentId, operation: Operation): void {
+    const known = this.#contents.get(content);
+    if (known !== undefined) known.operation = operation;
   }
 
   /** Says what is new, with one message for each content and member. */

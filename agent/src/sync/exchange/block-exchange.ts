@@ -1,5 +1,5 @@
 import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, dotKey, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -83,6 +83,12 @@ export class BlockExchange {
     return new Map([...asked].map(([fetch, peers]) => [fetch, received(peers)]));
   }
 
+  /** A member of which a block of the content is requested, above all one that says that it sends. */
+  askedOf(fetch: Fetch): Peer | undefined {
+    const peers = this.#requests.pending(fetch).map(({ request }) => request.peer);
+    return peers.find(({ isSending }) => isSending) ?? peers[0];
+  }
+
   /** The part of the content that this member fetches first. */
   shareOf(operation: Operation): Share {
     return this.#sources.shareOf(operation);
@@ -96,6 +102,25 @@ export class BlockExchange {
   /** A turn after all others. */
   nextTurn(): number {
     return ++this.#turn;
+  }
+
+  /**
+   * Goes on with another operation that shows the content, if its file was renamed: members hold the old one once they know that, and do
+   * not have the content.
+   */
+  follow(fetch: Fetch): void {
+    if (fetch.waiting.length < 2 || this.#isHead(fetch.operation)) return;
+    const operation = fetch.waiting.map((one) => one.operation).find((one) => this.#isHead(one));
+    if (operation === undefined) return;
+    fetch.operation = operation;
+    fetch.sources = undefined;
+    fetch.tried.clear();
+    this.#announcements.renamed(fetch.content, operation);
+  }
+
+  #isHead(operation: Operation): boolean {
+    const key = dotKey(operation);
+    return this.#context.journal.heads(operation.path).some((head) => dotKey(head) === key);
   }
 
   /** Says the rest of what is here of the content, which is not fetched any more. */
@@ -133,7 +158,7 @@ export class BlockExchange {
     if (request === undefined) return;
     const { fetch, index, isOffered } = request;
     this.#requests.release(request);
-    if (isOffered) this.#offers.refuse(peer, fetch.content);
+    if (isOffered) this.#offers.forget(peer, fetch.content);
     else {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing.
       if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();
@@ -147,8 +172,9 @@ export class BlockExchange {
 
   /** Handles what a peer says it has of a content that it fetches. */
   have(peer: Peer, message: HaveMessage): void {
-    this.#offers.note(peer, message, this.#context.clock.monotonicMs());
     const fetch = this.#parts.fetches.get(message.content);
+    const isHere = (index: number): boolean => fetch?.todo.isHere(index) === true;
+    this.#offers.note(peer, message, this.#context.clock.monotonicMs(), isHere);
     if (fetch === undefined) return;
     fetch.sources = undefined;
     this.pump();
@@ -197,7 +223,10 @@ export class BlockExchange {
     this.#rates.tick(nowMs, lateMs > watchIntervalMs ? lateMs : 0);
     for (const fetch of this.#parts.fetches.values()) {
       fetch.sources = undefined;
-      if (fetchSize(fetch.size) === 'large') this.#passOver(fetch, nowMs);
+      if (fetchSize(fetch.size) !== 'large') continue;
+      // The new name may be known before the end of the old one.
+      this.follow(fetch);
+      this.#passOver(fetch, nowMs);
     }
     this.#announcements.flush();
     this.pump();

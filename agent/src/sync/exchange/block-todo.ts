@@ -1,3 +1,4 @@
+import type { MemberId } from '@lockstep/shared';
 import type { Offer } from './offers.ts';
 
 const open = 0;
@@ -9,6 +10,8 @@ export interface Share {
   /** Its place among them, from 0, and their number. */
   readonly place: number;
   readonly members: number;
+  /** All of them, in this order. */
+  readonly ids?: readonly MemberId[];
 }
 
 /** Blocks to be requested again that are examined for a member that has only some: a fetch seldom has more. */
@@ -46,11 +49,18 @@ export class BlockTodo {
     return this.#hereCount;
   }
 
-  /** The places from the member whose part the block is of to this one; 0 for its own. */
-  distance(index: number): number {
-    const { place, members } = this.#share;
-    const owner = Math.ceil(((index + 1) * members) / this.#count) - 1;
-    return (place - owner + members) % members;
+  /**
+   * The places from the member whose part the block is of to this one, without those of members that are gone; 0 for its own, and for the
+   * parts of the members just before it that are gone.
+   */
+  distance(index: number, isGone: (member: MemberId) => boolean = () => false): number {
+    const { place, members, ids = [] } = this.#share;
+    let distance = 0;
+    for (let at = Math.ceil(((index + 1) * members) / this.#count) - 1; at !== place; at = (at + 1) % members) {
+      const id = ids[at];
+      if (id === undefined || !isGone(id)) distance++;
+    }
+    return distance;
   }
 
   /** Other members fetch the content as well. */

@@ -1,4 +1,4 @@
-import { blockBytes, memberOf, type Operation } from '@lockstep/shared';
+import { blockBytes, type MemberId, memberOf, type Operation } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { holds } from '../../core/durability.ts';
 import { chooseSource } from '../../core/traffic/choose-source.ts';
@@ -71,11 +71,13 @@ export class FetchSources {
   /** The part of the content that this member fetches first: the others that lack it begin with other parts. */
   shareOf(operation: Operation): Share {
     const { id } = this.#context.self;
-    const lacking = this.#peers.ready().filter(({ applied, origin }) => {
-      return origin !== operation.origin && !holds(applied, operation);
+    // Members on demand fetch it only if somebody reads it.
+    const lacking = this.#peers.ready().filter((peer) => {
+      const { applied, origin } = peer;
+      return origin !== operation.origin && !holds(applied, operation) && !this.#peers.isOnDemand(peer.id);
     });
-    const members = [id, ...lacking.map((peer) => peer.id)].sort();
-    return { place: members.indexOf(id), members: members.length };
+    const ids = [id, ...lacking.map((peer) => peer.id)].sort();
+    return { place: ids.indexOf(id), members: ids.length, ids };
   }
 
   /** The member to ask, of those that were not tried. */
@@ -133,14 +135,16 @@ export class FetchSources {
     const missingBytes = (blockCount(size) - todo.hereCount) * blockBytes;
     const has = ({ hasAll, offer }: FetchSource, index: number): boolean => hasAll || offer?.has(index) === true;
     const able = sources.filter(({ peer }) => mayAsk(peer));
+    const there = new Set([this.#context.self.id, ...this.#peers.ready().map(({ id }) => id)]);
+    const isGone = (member: MemberId): boolean => !there.has(member);
     const request = nextRequest<(typeof sources)[number]>({
       sources: able,
       pending,
       missingBytes,
       isShared: todo.isShared,
-      quietMs: nowMs - Math.max(fetch.startedMs, ...sources.map(({ offer }) => offer?.heardMs ?? 0)),
+      quietMs: nowMs - Math.max(fetch.startedMs, ...sources.map(({ offer }) => offer?.newsMs ?? 0)),
       has,
-      distance: (index) => todo.distance(index),
+      distance: (index) => todo.distance(index, isGone),
     });
     if (request === undefined) return undefined;
     const { source, index } = request;

@@ -31,7 +31,8 @@ export interface FetchSource {
 
 /** The transfer of one content to this member. */
 export interface Fetch {
-  readonly operation: Operation;
+  /** The one that shows the content; of several, the first that was not superseded since. */
+  operation: Operation;
   readonly content: ContentId;
   readonly size: number;
   readonly waiting: { readonly operation: Operation; readonly done: (outcome: FetchOutcome) => void }[];
@@ -81,6 +82,10 @@ export interface TransferProgress {
   readonly progressMs: number | undefined;
   /** A request to its source is unanswered. */
   readonly isAsked: boolean;
+  /** That source says that its blocks wait for its line, or for a limit. */
+  readonly isSending: boolean;
+  /** Other members fetch it as well. */
+  readonly isShared: boolean;
   /** What came in the sessions with the members that were asked for a block, those of an incomplete block included. */
   readonly sessionBytes: number;
   /** The limit for receiving keeps its next block back. */

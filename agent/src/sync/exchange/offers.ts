@@ -5,8 +5,8 @@ import type { Peer } from '../members/peer.ts';
 export class Offer {
   readonly #known = new Set<number>();
   readonly #indices: number[] = [];
-  /** When the member last announced some, by the monotonic clock. */
-  heardMs = 0;
+  /** When the member last announced one that was not here, by the monotonic clock. */
+  newsMs = 0;
   /** The member did not have what it had announced. */
   isRefused = false;
 
@@ -29,7 +29,8 @@ export class Offer {
 export class Offers {
   readonly #offers = new Map<Peer, Map<ContentId, Offer>>();
 
-  note(peer: Peer, { content, blocks }: HaveMessage, nowMs: number): void {
+  /** `isHere`: this member has the block. */
+  note(peer: Peer, { content, blocks }: HaveMessage, nowMs: number, isHere: (index: number) => boolean): void {
     const known = this.#offers.get(peer) ?? new Map<ContentId, Offer>();
     this.#offers.set(peer, known);
     const offer = known.get(content) ?? new Offer();
@@ -39,13 +40,22 @@ export class Offers {
     const [oldest] = known.keys();
     if (known.size > announcedContentsMax && oldest !== undefined) known.delete(oldest);
     if (offer.isRefused) return;
-    offer.heardMs = nowMs;
-    for (const [from, to] of blocks) for (let index = from; index <= to; index++) offer.add(index);
+    for (const [from, to] of blocks) {
+      for (let index = from; index <= to; index++) {
+        offer.add(index);
+        if (!isHere(index)) offer.newsMs = nowMs;
+      }
+    }
   }
 
   of(peer: Peer, content: ContentId): Offer | undefined {
     const offer = this.#offers.get(peer)?.get(content);
     return offer?.isRefused === true ? undefined : offer;
+  }
+
+  /** The member does not have what it offered so far: it may have dropped it, and fetch it again. */
+  forget(peer: Peer, content: ContentId): void {
+    this.#offers.get(peer)?.delete(content);
   }
 
   /** Ignores what the member offers of the content, until its session ends. */

@@ -47,6 +47,17 @@ describe('[CT20] a limit of the rate', () => {
     expect(bench.went.map(([name]) => name)).toEqual(['a', 'b', 'c']);
   });
 
+  test('bytes that will not go any more delay nothing', async () => {
+    const bench = new Bench(1_000);
+    bench.take('a', 1_000);
+    let isOver = false;
+    void bench.limit.take(5_000, () => isOver);
+    bench.take('c', 1_000);
+    isOver = true;
+    await bench.member.passes(1_010);
+    expect(bench.went.map(([name]) => name)).toEqual(['a', 'c']);
+  });
+
   test('can be changed while bytes wait, in both directions, and taken away', async () => {
     const bench = new Bench(1_000);
     bench.take('a', 10_000);

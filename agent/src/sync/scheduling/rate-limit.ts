@@ -12,7 +12,7 @@ export class RateLimit {
   #bytesPerSecond: number;
   /** The time from which on the next bytes may go, by the monotonic clock. */
   #freeMs = 0;
-  #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
+  #waiting: { readonly bytes: number; readonly go: () => void; readonly isOver: () => boolean }[] = [];
   #timer: Timer | undefined;
   /** The end of the last delay, by the monotonic clock. */
   #delayedMs = Number.NEGATIVE_INFINITY;
@@ -46,11 +46,14 @@ export class RateLimit {
     return true;
   }
 
-  /** Resolves when `bytes` may go, and takes them. With 0 bytes it only waits for its turn. */
-  take(bytes: number): Promise<void> {
+  /**
+   * Resolves when `bytes` may go, and takes them. With 0 bytes it only waits for its turn. `isOver`: they will not go any more, so that they
+   * delay nothing.
+   */
+  take(bytes: number, isOver: () => boolean = () => false): Promise<void> {
     if (this.tryTake(bytes)) return Promise.resolve();
     return new Promise((resolve) => {
-      this.#waiting.push({ bytes, go: resolve });
+      this.#waiting.push({ bytes, go: resolve, isOver });
       this.#next();
     });
   }
@@ -71,7 +74,7 @@ export class RateLimit {
       }
       const first = this.#waiting.shift();
       if (first === undefined) return;
-      this.#spend(first.bytes);
+      if (!first.isOver()) this.#spend(first.bytes);
       this.#delayedMs = this.#clock.monotonicMs();
       first.go();
     }

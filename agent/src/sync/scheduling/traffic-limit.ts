@@ -48,11 +48,14 @@ export class TrafficLimit {
     return true;
   }
 
-  /** Resolves when `bytes` to or from `member` may go, and takes them. With 0 bytes it only waits for their turn. */
-  async take(bytes: number, member: MemberId): Promise<void> {
+  /**
+   * Resolves when `bytes` to or from `member` may go, and takes them. With 0 bytes it only waits for their turn. `isOver`: they will not go
+   * any more, so that they delay nothing.
+   */
+  async take(bytes: number, member: MemberId, isOver?: () => boolean): Promise<void> {
     // In this order: a member with a low limit must not use up the rate of all while it waits for its own.
-    await this.#singleOf(member)?.take(bytes);
-    await this.#all.take(bytes);
+    await this.#singleOf(member)?.take(bytes, isOver);
+    await this.#all.take(bytes, isOver);
   }
 
   /** The names of the members with rules of their own. */

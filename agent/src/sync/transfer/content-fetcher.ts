@@ -76,9 +76,16 @@ export class ContentFetcher {
   progress(): readonly TransferProgress[] {
     const nowMs = this.#context.clock.monotonicMs();
     const asked = this.exchange.asked();
-    return [...this.#fetches.values()].map((fetch) => ({
+    return [...this.#fetches.values()].map((fetch) => this.#progressOf(fetch, asked, nowMs));
+  }
+
+  #progressOf(fetch: Fetch, asked: ReadonlyMap<Fetch, number>, nowMs: number): TransferProgress {
+    const source = this.exchange.askedOf(fetch) ?? fetch.source;
+    return {
       path: fetch.operation.path,
-      source: fetch.source?.id,
+      source: source?.id,
+      isSending: source?.isSending === true,
+      isShared: fetch.todo.isShared,
       size: fetch.size,
       doneBytes: fetch.arrivals.done,
       reusedBytes: fetch.arrivals.reused,
@@ -90,7 +97,7 @@ export class ContentFetcher {
       sessionBytes: asked.get(fetch) ?? 0,
       isLimited: this.exchange.isLimited(fetch),
       isFull: fetch.failure === 'disk-full',
-    }));
+    };
   }
 
   /** Bytes of the missing contents that are staged, in whole or in part. */
@@ -144,6 +151,7 @@ export class ContentFetcher {
     const open = this.#fetches.get(content);
     if (open !== undefined) {
       open.waiting.push({ operation, done });
+      this.exchange.follow(open);
       this.#fetching.add(keyOf(operation));
       return true;
     }

@@ -123,7 +123,9 @@ export class ContentServer {
     // Parts of blocks count as well.
     if (bytes !== undefined && (found?.operation.size ?? 0) > inlineBytesMax) {
       this.#parts.limited(1);
-      await this.#context.limits.send.take(bytes.length, this.#link.peer).finally(() => this.#parts.limited(-1));
+      const isOver = (): boolean => this.#closed;
+      await this.#context.limits.send.take(bytes.length, this.#link.peer, isOver);
+      this.#parts.limited(-1);
     }
     if (this.#closed) return;
     if (bytes === undefined) {
@@ -139,7 +141,13 @@ export class ContentServer {
   /** Reads the block. Without bytes, `found` is the place that should have had it; undefined if this member lacks the content. */
   async #read(want: WantMessage): Promise<{ readonly found?: Found; readonly bytes?: Uint8Array }> {
     const { content, path } = want;
-    const found = this.#last?.content === content ? this.#last : await this.#find(content, path);
+    const last = this.#last?.content === content ? this.#last : undefined;
+    if (last !== undefined) {
+      const block = await this.#readAt(last, want);
+      if (block.bytes !== undefined) return { found: last, ...block };
+    }
+    // Its file may have been renamed since the last block.
+    const found = await this.#find(content, path);
     this.#last = found;
     if (found !== undefined) return { found, ...(await this.#readAt(found, want)) };
     const operation = this.#parts.isStaged(content) ? this.#operationWith(path, content) : undefined;
