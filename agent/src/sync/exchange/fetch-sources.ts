@@ -71,7 +71,7 @@ export class FetchSources {
   /** The part of the content that this member fetches first: the others that lack it begin with other parts. */
   shareOf(operation: Operation): Share {
     const { id } = this.#context.self;
-    // Members on demand fetch it only if somebody reads it.
+    // Members on demand fetch it only if it is read.
     const lacking = this.#peers.ready().filter((peer) => {
       const { applied, origin } = peer;
       return origin !== operation.origin && !holds(applied, operation) && !this.#peers.isOnDemand(peer.id);
