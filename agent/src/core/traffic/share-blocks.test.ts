@@ -11,6 +11,7 @@ interface Named extends ShareSource {
 const source = (name: string, more: Partial<Named> = {}): Named => ({
   name,
   hasAll: more.some === undefined,
+  isGuess: false,
   roundTripMs: 1,
   bytesPerMs: 10_000,
   requests: 0,
@@ -147,6 +148,14 @@ describe('[CT21] the next block of a large content', () => {
       undefined,
     ],
     ['requested from a source that is not slow', fast({ next: 8, ...asked(1) }), [[1, 'fast', 1]], 0, 'fast 8'],
+    [
+      'requested from a source that was slow lately, in the end',
+      slow({ bytesPerMs: 1, next: 8 }),
+      [],
+      120_000,
+      'slow 8',
+    ],
+    ['requested from a member that may have none', slow({ isGuess: true, next: 8 }), [], 0, 'slow 8'],
     ['requested from one of them that has it', slow({ some: [8], next: 8 }), [], 0, 'slow 8'],
   ])('a block that others fetch first is %s', (_what, only, pending, quietMs, expected) => {
     expect(decide([only], pending, { own: [1, 2], quietMs })).toBe(expected);

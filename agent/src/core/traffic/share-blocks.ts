@@ -4,6 +4,8 @@ import { blockBytes, blocksInFlightMax, blocksInFlightPerSourceMax } from '@lock
 export interface ShareSource {
   /** It has all blocks. Any other one has some, because it fetches the content itself. */
   readonly hasAll: boolean;
+  /** It may have none: no member is known to have the content. */
+  readonly isGuess: boolean;
   readonly roundTripMs: number;
   /** The rate at which it sends what is requested. Undefined if that was never measured. */
   readonly bytesPerMs: number | undefined;
@@ -62,6 +64,8 @@ const slowBlockRoundTrips = 4;
 const unknownBlockMs = 2_500;
 /** Others that have not got another block in the time for so many will not bring theirs. */
 const quietBlocks = 2;
+/** However slow a source was lately, it is asked after this time without news of the others. */
+const leftMsMax = 120_000;
 /** Estimates differ by as much from what happens. */
 const slackMs = 50;
 
@@ -123,11 +127,12 @@ function isWorthwhile<Source extends ShareSource>(source: Source, sharing: Shari
  */
 function isLeftToOthers(source: ShareSource, next: number, sharing: Sharing<ShareSource>): boolean {
   const { isShared, quietMs, pending, distance } = sharing;
-  if (!isShared || !source.hasAll || distance(next) === 0) return false;
+  if (!isShared || !source.hasAll || source.isGuess || distance(next) === 0) return false;
   const { bytesPerMs, roundTripMs } = source;
   const blockMs = bytesPerMs === undefined ? unknownBlockMs : blockBytes / bytesPerMs;
   if (blockMs < Math.max(slowBlockMs, slowBlockRoundTrips * roundTripMs)) return false;
-  return quietMs < quietBlocks * blockMs * distance(next) || pending.some(({ index }) => distance(index) === 0);
+  const leftMs = Math.min(quietBlocks * blockMs * distance(next), leftMsMax);
+  return quietMs < leftMs || pending.some(({ index }) => distance(index) === 0);
 }
 
 /** The rate of these sources together; `assumed` is that of one that was never measured. */

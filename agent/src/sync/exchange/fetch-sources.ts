@@ -58,12 +58,13 @@ export class FetchSources {
       return {
         peer,
         hasAll: (isOrigin || isHolder(peer, fetch)) && !tried.has(peer.id),
+        isGuess: false,
         offer: this.#state.offers.of(peer, content),
       };
     });
     const guess = sources.some(({ hasAll }) => hasAll) ? undefined : this.choose(fetch);
     fetch.sources = sources
-      .map((source) => (source.peer === guess ? { ...source, hasAll: true } : source))
+      .map((source) => (source.peer === guess ? { ...source, hasAll: true, isGuess: true } : source))
       .filter(({ hasAll, offer }) => hasAll || offer !== undefined);
     return fetch.sources;
   }
@@ -115,9 +116,10 @@ export class FetchSources {
       hasAll ? todo.next(isOffered) : offer && todo.nextOf(offer);
     const sources = known
       .map((source) => ({ ...source, next: nextOf(source) }))
-      .map(({ peer, hasAll, offer, next }) => ({
+      .map(({ peer, hasAll, isGuess, offer, next }) => ({
         peer,
         hasAll,
+        isGuess,
         offer,
         next,
         isNextOffered: next !== undefined && isOffered(next),

@@ -23,8 +23,10 @@ export function fetchSize(bytes: number): FetchSize {
 /** A member from which blocks of a large content can be requested. */
 export interface FetchSource {
   readonly peer: Peer;
-  /** It has all blocks, or may have: no member is known to. */
+  /** It has all blocks, or may have. */
   readonly hasAll: boolean;
+  /** It may have all, and no member is known to. */
+  readonly isGuess: boolean;
   /** The blocks that it has staged while it fetches the content itself. */
   readonly offer: Offer | undefined;
 }

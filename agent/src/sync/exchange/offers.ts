@@ -42,8 +42,8 @@ export class Offers {
     if (offer.isRefused) return;
     for (const [from, to] of blocks) {
       for (let index = from; index <= to; index++) {
+        if (!offer.has(index) && !isHere(index)) offer.newsMs = nowMs;
         offer.add(index);
-        if (!isHere(index)) offer.newsMs = nowMs;
       }
     }
   }
