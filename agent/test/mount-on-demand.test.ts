@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, open, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
-import type { Member } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { Mount } from '../../testkit/mount.ts';
 import { git, shell } from '../../testkit/programs.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
@@ -179,4 +179,22 @@ test('[OD7] [OD12] a directory that is renamed has its files at once, also if th
     expect(readdirSync(ant().path('z'))).toEqual(['new']);
   });
   expect(await readFile(at('z2/7'), 'utf8')).toBe('z 7\n');
+});
+
+test('[OD5] [OD12] a cache that is full of what must stay: ENOSPC for what is not here, and what is written is kept', async () => {
+  mkdirSync(ant().path('kept'));
+  for (const name of ['kept/a', 'kept/b']) await writeFile(ant().path(name), randomBytes(11 * mebibyte));
+  const elsewhere = randomBytes(4 * mebibyte);
+  await writeFile(ant().path('elsewhere'), elsewhere);
+  await level();
+  expect((await lockstep(['pin', cow.path('kept')])).code).toBe(0);
+  await eventually(() => expect(readdirSync(cow.path('kept')).sort()).toEqual(['a', 'b']));
+  await expect(readFile(at('elsewhere'))).rejects.toMatchObject({ code: 'ENOSPC' });
+  await expect(appendFile(at('elsewhere'), 'more')).rejects.toMatchObject({ code: 'ENOSPC' });
+  const written = randomBytes(3 * mebibyte);
+  await writeFile(at('written'), written);
+  await eventually(async () => expect((await readFile(ant().path('written'))).equals(written)).toBe(true));
+  expect((await readFile(ant().path('elsewhere'))).equals(elsewhere)).toBe(true);
+  expect((await lockstep(['unpin', cow.path('kept')])).code).toBe(0);
+  await eventually(async () => expect((await readFile(at('elsewhere'))).equals(elsewhere)).toBe(true));
 });

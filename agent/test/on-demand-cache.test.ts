@@ -116,6 +116,23 @@ test('[OD5] an upload of unknown size is counted too', async () => {
   expect(namesIn(cow)).toEqual([]);
 });
 
+test('[OD5] a full cache refuses at once, also after an upload of unknown size', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  for (const name of ['a', 'b']) await writeFile(ant.path(name), randomBytes(mebibyte));
+  const cow = await addOnDemand(cluster, 'cow', '2 MiB');
+  await level(cow, ant);
+  const body = new Blob(['of any size']).stream();
+  const answer = await cow.fetch('api/v1/files/streamed', { method: 'PUT', body, duplex: 'half' } as RequestInit);
+  expect(answer.status).toBe(201);
+  await level(cow, ant);
+  // What is pinned takes the whole cache: the streamed file makes room for it.
+  for (const name of ['a', 'b']) expect((await lockstep(['pin', cow.path(name)])).code).toBe(0);
+  await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
+  expect((await put(cow, 'new', 'x')).status).toBe(507);
+  expect((await cow.fetch('api/v1/files/streamed')).status).toBe(507);
+});
+
 test('[OD5] readers of different files in a small cache wait for each other', async () => {
   const cluster = await startCluster(['ant']);
   const ant = cluster.member('ant');

@@ -232,3 +232,14 @@ describe('[FA4] nothing is written', () => {
     expect((await ask('GET', 'file')).status).toBe(404);
   });
 });
+
+test.each(['.lockstep/cluster.key', 'docs/.LOCKSTEP', 'LOCKST~1/x', '.lockstep%20'])(
+  '[FA1] a name that stands for .lockstep is refused, and the sentence says to choose another: %s',
+  async (path) => {
+    const refusal = { status: 400, said: { error: { code: 'request-invalid' } } };
+    for (const answer of [await ask('GET', path), await put(path, 'x'), await ask('MKCOL', path)]) {
+      expect(answer).toMatchObject(refusal);
+      expect(answer.said.error.message).toContain('Choose another name.');
+    }
+  },
+);

@@ -1,4 +1,4 @@
-import { LockstepError, pathFault } from '@lockstep/shared';
+import { isStatePath, LockstepError, pathFault } from '@lockstep/shared';
 import { joinRecipeSchema, membersSchema, pathReportSchema, statusSchema, summarySchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -79,8 +79,11 @@ export const stateRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asyn
 export function checkedPath(path: string): string {
   const fault = pathFault(path);
   if (fault === undefined) return path;
+  const quoted = JSON.stringify(path);
   throw new LockstepError(
     'request-invalid',
-    `The path ${JSON.stringify(path)} ${fault}. Name it relative to the folder, without a slash at either end.`,
+    isStatePath(path)
+      ? `The path ${quoted} lies inside .lockstep, in this or another spelling: members keep their own state there. Choose another name.`
+      : `The path ${quoted} ${fault}. Name it relative to the folder, without a slash at either end.`,
   );
 }

@@ -26,7 +26,7 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
   if ('done' in early) return early;
   const room = await parts.cache.reserve(path, size);
   if ('reason' in room) return refused('disk-full', room.reason);
-  let reserved = room;
+  const reserved = [room];
   const draft = parts.context.folder.draft();
   try {
     const content = await fillDraft(draft, chunks, path);
@@ -35,11 +35,11 @@ export async function putFile(parts: AccessParts, request: PutRequest): Promise<
     const more = request.size === undefined ? await parts.cache.reserve(path, content.size) : undefined;
     if (more !== undefined) {
       if ('reason' in more) return refused('disk-full', more.reason);
-      reserved = more;
+      reserved.push(more);
     }
     return await placeDraft(parts, request, draft, content);
   } finally {
-    reserved.end();
+    for (const each of reserved) each.end();
     await draft.drop();
   }
 }
