@@ -20,7 +20,7 @@ export function checkCopies(world: World): Problem {
       const { path, content, size } = head;
       const { wanted, full, onDemand } = engine.copies.placement.of(head);
       if (content === undefined || size === 0 || wanted === 'all' || lost.has(path)) continue;
-      // Such a member has a problem: nothing can be moved to another disk in one step.
+      // Such a member has a problem: nothing can be moved to another disk in one step, or to where one is mounted.
       const keepers = [...full, ...onDemand];
       if (remaining.some((machine) => keepers.includes(machine.id) && isOnOtherDisk(machine, path))) continue;
       const count = there.filter((values) => values.has(content)).length;
@@ -32,8 +32,9 @@ export function checkCopies(world: World): Problem {
   return undefined;
 }
 
-/** True for a path on a disk that is mounted inside the folder. */
+/** True for a path on a disk that is mounted inside the folder, and where it is mounted. */
 function isOnOtherDisk({ volume }: Machine, path: string): boolean {
   if (volume.devices.length === 0) return false;
-  return [...volume.disk.entries()].some(([root, inode]) => volume.devices.includes(inode) && isBelow(path, root));
+  const roots = [...volume.disk.entries()].flatMap(([root, inode]) => (volume.devices.includes(inode) ? root : []));
+  return roots.some((root) => path === root || isBelow(path, root));
 }
