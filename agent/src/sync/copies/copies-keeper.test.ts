@@ -9,7 +9,7 @@ const bee = 'bbbb.one' as OriginId;
 const minuteMs = 60_000;
 
 /** A member on demand that is to keep all files, and the paths that its keeper fetched. `code`: why a fetch fails. */
-function placed({ code }: { readonly code?: string } = {}) {
+function placed({ code, bytesMax = 1_000_000 }: { readonly code?: string; readonly bytesMax?: number } = {}) {
   const member = new LoneMember(undefined, { onDemand: true });
   const { context, journal } = member;
   const fetched: string[] = [];
@@ -21,7 +21,7 @@ function placed({ code }: { readonly code?: string } = {}) {
   };
   const placement = { rules: { areTrivial: false }, isPlacedHere: () => true } as unknown as Placement;
   const self = { ...context.self, onDemand: true as const };
-  new CopiesKeeper({ ...context, self }, { placement, fetch, bytesMax: () => 1_000_000 });
+  new CopiesKeeper({ ...context, self }, { placement, fetch, bytesMax: () => bytesMax });
   const film = member.operation('film', { kind: 'put', text: 'a film' }, { origin: bee });
   return { member, context, journal, film, fetched };
 }
@@ -53,4 +53,21 @@ test('[CP3] a copy that cannot be put at its path is tried again after an hour, 
     expect(fetched.length).toBeGreaterThanOrEqual(attempts);
     expect(fetched.length).toBeLessThan(attempts * 1.5);
   }
+});
+
+// The simulator's seed 104060: one small copy was fetched every ten seconds, beside a large one that did not fit.
+test('[CP3] a copy for which there is no room does not delay smaller ones', async () => {
+  const { member, film, fetched, context, journal } = placed({ bytesMax: 1_000 });
+  const operations = Array.from({ length: 20 }, (_, index) =>
+    member.operation(
+      `file-${10 + index}`,
+      { kind: 'put', text: index % 7 === 0 ? 'large'.repeat(500) : 'small' },
+      { origin: bee },
+    ),
+  );
+  member.received(film, ...operations);
+  journal.recordDisk(operations.map((operation) => remoteEntry(operation.path, operation)));
+  context.facts.placed.publish();
+  await member.passes(5_000);
+  expect(fetched).toHaveLength(17);
 });

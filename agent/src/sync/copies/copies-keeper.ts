@@ -27,6 +27,9 @@ interface Load {
   readonly staying: number;
 }
 
+/** Why a copy is not fetched that is larger than the rest of the share of the cache for copies. Smaller ones may fit. */
+const tooLarge = 'too-large';
+
 /** Fetches a file to this disk. */
 export type Fetch = (path: string) => Promise<{ readonly isHere: boolean; readonly code?: string }>;
 
@@ -157,8 +160,9 @@ export class CopiesKeeper {
     for (let index = 0; index < paths.length && !this.#loop.isStopped && isRoom; index += movedAtOnce) {
       const startedMs = clock.monotonicMs();
       const batch = paths.slice(index, index + movedAtOnce);
-      const bytes = batch.reduce((sum, path) => sum + (this.#missing.get(path) ?? 0), 0);
+      const sizes = batch.map((path) => this.#missing.get(path) ?? 0);
       isRoom = await this.#fetchAll(batch, movedAtOnce);
+      const bytes = sizes.reduce((sum, size, at) => sum + (this.#missing.has(batch[at] as string) ? 0 : size), 0);
       const restMs = (bytes / movedBytesPerSecond) * 1_000 - (clock.monotonicMs() - startedMs);
       if (restMs > 0) await pause(clock, restMs);
       // What was just written goes first.
@@ -169,7 +173,7 @@ export class CopiesKeeper {
     else if (this.#isScanDue) this.#loop.poke();
   }
 
-  /** Fetches these files, some at a time. Returns false if there was no room for one. */
+  /** Fetches these files, some at a time. Returns false if the cache has no room for more. */
   async #fetchAll(paths: readonly string[], atOnce: number): Promise<boolean> {
     let isRoom = true;
     for (let index = 0; index < paths.length && !this.#loop.isStopped; index += atOnce) {
@@ -179,7 +183,7 @@ export class CopiesKeeper {
     return isRoom;
   }
 
-  /** Fetches one file, if it is still to be here. Returns false if there is no room for it. */
+  /** Fetches one file, if it is still to be here. Returns false if the cache has no room for more. */
   async #fetchOne(path: string): Promise<boolean> {
     const isDue = this.#context.journal.disk(path)?.remote === true && this.#placement.isPlacedHere(path);
     const fetched = isDue ? await this.#fetchIfRoom(path) : { isHere: true };
@@ -190,21 +194,21 @@ export class CopiesKeeper {
       return true;
     }
     if (fetched.code === 'path-in-the-way') this.#stuck.add(path, this.#context.clock.monotonicMs());
-    if (fetched.code !== 'disk-full') {
+    if (fetched.code !== 'disk-full' && fetched.code !== tooLarge) {
       this.#unavailable.add(path);
       return true;
     }
     // How much is placed here says what room this member may tell the others.
     this.#isFull = true;
     this.#isScanDue = true;
-    return false;
+    return fetched.code === tooLarge;
   }
 
   /** Copies leave a part of the cache to what people read. */
   async #fetchIfRoom(path: string): ReturnType<Fetch> {
     const size = this.#sizeOf(path);
     const { placedHere = 0 } = this.#load ?? {};
-    if (placedHere + size > this.#bytesMax() * copiesShare) return { isHere: false, code: 'disk-full' };
+    if (placedHere + size > this.#bytesMax() * copiesShare) return { isHere: false, code: tooLarge };
     const fetched = await this.#fetch(path);
     if (fetched.isHere && this.#load !== undefined) {
       this.#load = { ...this.#load, placedHere: this.#load.placedHere + size };
