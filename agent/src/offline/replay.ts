@@ -10,7 +10,7 @@ import { openJournal } from '../store/journal.ts';
 import type { Engine } from '../sync/engine.ts';
 import type { ContentSource } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
-import { fileSource, filesWith } from '../sync/transfer/local-content.ts';
+import { findHere } from '../sync/transfer/local-content.ts';
 
 /** The parts of a member that a replay needs. */
 export type ReplayedMember = Pick<Engine, 'context' | 'oldVersions' | 'work'>;
@@ -190,9 +190,8 @@ class Rebuild {
     if (content === undefined) return undefined;
     if (size === 0) return noBytes;
     const { context } = this.#engine;
-    const [file] = filesWith(context, content);
-    if (file !== undefined) return fileSource(file);
-    if ((await context.folder.inHistory([content])).has(content)) return { from: 'history' };
+    const here = await findHere(context, content, ['folder', 'history']);
+    if (here !== undefined) return here;
     return (await this.#engine.oldVersions.obtain(head)) ? { from: 'history' } : undefined;
   }
 }

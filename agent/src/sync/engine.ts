@@ -17,7 +17,7 @@ import { Placement } from './copies/placement.ts';
 import { DeliveryMeter } from './durability/delivery-meter.ts';
 import { Work } from './durability/work.ts';
 import { WriteBack } from './durability/write-back.ts';
-import { Housekeeping } from './housekeeping.ts';
+import { Housekeeping, isOccupied } from './housekeeping.ts';
 import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
@@ -198,13 +198,10 @@ export class Engine {
     this.changePoll = new ChangePoll(context, (path) => this.localChanges.isOpen(path));
     this.oldVersions = new OldVersions(context, transfers);
     this.applyLoop = new ApplyLoop(context, transfers, new RenameGate(journal, clock, () => peers.ready()));
-    const { id } = context.self;
-    this.#resolver = new ConflictResolver(context, { operationWriter, peers, transfers }, () => {
-      const { state, enabledAt } = this.lifecycle;
-      return { id, state: state === 'active' ? 'active' : 'syncing', enabledAt };
-    });
+    const joining = { operationWriter, peers, transfers };
+    this.#resolver = new ConflictResolver(context, joining, () => this.lifecycle.seniority);
 
-    const isBusy = (): boolean => this.localChanges.unsettled > 0 || transfers.progress().length > 0;
+    const isBusy = (): boolean => isOccupied(this);
     this.damage = new Damage(context);
     this.#scrub = new Scrub(context, this.damage, {
       intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,

@@ -1,5 +1,6 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
 import type { Mounts } from './integrity/mounts.ts';
+import type { LocalChanges } from './local/local-changes.ts';
 import type { Peers } from './members/peers.ts';
 import type { CatchUp } from './replication/catch-up.ts';
 import type { Dialer } from './replication/dialer.ts';
@@ -23,6 +24,14 @@ export interface HousekeepingLoops {
   readonly catchUp: CatchUp;
   readonly dialer: Dialer;
   readonly incoming: Incoming;
+}
+
+/** True while users' changes settle, or contents come: what reads the whole folder in the background waits. */
+export function isOccupied(loops: {
+  readonly localChanges: LocalChanges;
+  readonly transfers: ContentFetcher;
+}): boolean {
+  return loops.localChanges.unsettled > 0 || loops.transfers.progress().length > 0;
 }
 
 /** Regular tasks, once a second: checks states without an event, and withdraws or drops what is no longer needed. */

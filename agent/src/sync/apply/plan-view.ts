@@ -4,7 +4,7 @@ import type { ContentSource } from '../../core/plan/action.ts';
 import type { PlanView } from '../../core/plan/plan-step.ts';
 import { keptContents } from '../contents/kept-contents.ts';
 import type { Context } from '../state/context.ts';
-import { fileSource, filesWith, hiddenPaths, isBelowMount } from '../transfer/local-content.ts';
+import { hiddenPaths, isBelowMount, sourcesHere } from '../transfer/local-content.ts';
 
 /** The planner's view of the journal and of the contents on this member. Valid while the folder lock is held. */
 export class JournalPlanView implements PlanView {
@@ -76,12 +76,13 @@ export class JournalPlanView implements PlanView {
   }
 
   localSource(content: ContentId): ContentSource | undefined {
-    const bytes = this.#context.receivedBytesCache.get(content);
-    if (bytes) return { from: 'bytes', bytes };
-    if (this.#staged(content)) return { from: 'staged' };
-    const [file] = filesWith(this.#context, content);
-    if (file !== undefined) return fileSource(file);
-    return this.#history.has(content) ? { from: 'history' } : undefined;
+    const staged = (): boolean => this.#staged(content);
+    const history = (): boolean => this.#history.has(content);
+    const [first] = sourcesHere(this.#context, content, ['received', 'staged', 'folder', 'history'], {
+      staged,
+      history,
+    });
+    return first;
   }
 
   isHidden(content: ContentId): boolean {

@@ -6,7 +6,7 @@ import type { Peers } from '../members/peers.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { fileSource, filesWith } from '../transfer/local-content.ts';
+import { sourcesHere } from '../transfer/local-content.ts';
 import type { JoinPacer } from './join-pacer.ts';
 import { type CopyToMake, hasCopy, type Verdict } from './resolution-batch.ts';
 import type { Responsibility } from './responsibility.ts';
@@ -133,13 +133,9 @@ export class SiblingJudge {
     return false;
   }
 
-  #sources(content: ContentId): readonly ContentSource[] {
-    const { receivedBytesCache } = this.#context;
-    // A content that is already in history stays as it is.
-    const sources: ContentSource[] = [{ from: 'history' }];
-    const bytes = receivedBytesCache.get(content);
-    if (bytes) sources.push({ from: 'bytes', bytes });
-    if (this.#transfers.isStaged(content)) sources.push({ from: 'staged' });
-    return [...sources, ...filesWith(this.#context, content).map(fileSource)];
+  /** A content that is already in history stays as it is. */
+  #sources(content: ContentId): Iterable<ContentSource> {
+    const staged = (): boolean => this.#transfers.isStaged(content);
+    return sourcesHere(this.#context, content, ['history', 'received', 'staged', 'folder'], { staged });
   }
 }

@@ -48,6 +48,12 @@ export class Lifecycle {
     return this.#phase === 'leaving';
   }
 
+  /** This member's data for the choice of the oldest active member. */
+  get seniority() {
+    const state = this.state === 'active' ? 'active' : 'syncing';
+    return { id: this.#context.self.id, state, enabledAt: this.enabledAt } as const;
+  }
+
   /** Enters a phase. False if the member is leaving: its start must not continue. Throws for a phase that has passed. */
   enter(phase: Exclude<Phase, 'leaving'>): boolean {
     if (this.isLeaving) return false;

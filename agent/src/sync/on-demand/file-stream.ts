@@ -2,7 +2,7 @@ import type { Operation } from '@lockstep/shared';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { fileSource, filesWith } from '../transfer/local-content.ts';
+import { sourcesHere } from '../transfer/local-content.ts';
 import type { Failure } from './file-arrival.ts';
 import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
 
@@ -80,11 +80,11 @@ export class FileStream {
     const { folder } = this.#context;
     const { content, blocks, size = 0 } = this.#operation;
     if (content === undefined) return undefined;
-    for (const file of filesWith(this.#context, content)) {
-      const bytes = await folder.readBlock({ content, blocks, size, index, source: fileSource(file) });
+    for (const source of sourcesHere(this.#context, content, ['folder', 'staged'])) {
+      const bytes = await folder.readBlock({ content, blocks, size, index, source });
       if (bytes !== undefined) return bytes;
     }
-    return folder.readBlock({ content, blocks, size, index, source: { from: 'staged' } });
+    return undefined;
   }
 }
 

@@ -55,3 +55,37 @@ export function fileSource({ path, fingerprint }: ShownFile): ContentSource {
 export function isWanted(journal: Journal, content: ContentId): boolean {
   return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
 }
+
+/** Where a content may be on this machine: in memory since it was received, staged, in a file of the folder, or in history. */
+type Place = 'received' | 'staged' | 'folder' | 'history';
+
+/**
+ * The sources of a content on this machine, place by place in this order. `has` tells whether staging and history have it; by default they
+ * may, and a reader finds out.
+ */
+export function* sourcesHere(
+  context: Pick<Context, 'journal' | 'problems' | 'receivedBytesCache'>,
+  content: ContentId,
+  order: readonly Place[],
+  has: { readonly staged?: () => boolean; readonly history?: () => boolean } = {},
+): Iterable<ContentSource> {
+  for (const place of order) {
+    if (place === 'folder') yield* filesWith(context, content).map(fileSource);
+    else if (place === 'received') {
+      const bytes = context.receivedBytesCache.get(content);
+      if (bytes !== undefined) yield { from: 'bytes', bytes };
+    } else if (has[place]?.() ?? true) yield { from: place };
+  }
+}
+
+/** The first of these places on this disk that has the content. Undefined if none has. */
+export async function findHere(
+  context: Pick<Context, 'journal' | 'problems' | 'receivedBytesCache' | 'folder'>,
+  content: ContentId,
+  order: readonly ('folder' | 'history')[],
+): Promise<ContentSource | undefined> {
+  for (const source of sourcesHere(context, content, order)) {
+    if (source.from !== 'history' || (await context.folder.inHistory([content])).has(content)) return source;
+  }
+  return undefined;
+}

@@ -2,7 +2,7 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import { fileSource, filesWith } from '../transfer/local-content.ts';
+import { findHere } from '../transfer/local-content.ts';
 
 const askAgainMs = 50;
 
@@ -29,10 +29,8 @@ export class OldVersions {
   }
 
   /** A source of the content on this disk: history first, because users change files. */
-  async findHere(content: ContentId): Promise<ContentSource | undefined> {
-    if ((await this.#context.folder.inHistory([content])).has(content)) return { from: 'history' };
-    const [file] = filesWith(this.#context, content);
-    return file === undefined ? undefined : fileSource(file);
+  findHere(content: ContentId): Promise<ContentSource | undefined> {
+    return findHere(this.#context, content, ['history', 'folder']);
   }
 
   /** Fetches a content that this member lacks into `history/`; false if no reachable member has it. */

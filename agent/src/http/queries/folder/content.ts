@@ -3,7 +3,7 @@ import { shownBytesMax } from '@lockstep/shared/present';
 import { blockCount, blockRange } from '../../../core/blocks.ts';
 import type { Engine } from '../../../sync/engine.ts';
 import type { ContentSource } from '../../../sync/ports/folder.ts';
-import { fileSource, filesWith } from '../../../sync/transfer/local-content.ts';
+import { sourcesHere } from '../../../sync/transfer/local-content.ts';
 import { HttpError } from '../../errors.ts';
 import { shownType } from '../../shown-type.ts';
 
@@ -130,10 +130,8 @@ function operationAt(engine: Engine, path: string, version: string | undefined):
     .find((operation) => dotKey(operation) === version);
 }
 
-function* sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSource> {
-  if (content === undefined) return;
-  for (const file of filesWith(engine.context, content)) yield fileSource(file);
-  yield { from: 'history' };
+function sourcesOf(engine: Engine, { content }: Operation): Iterable<ContentSource> {
+  return content === undefined ? [] : sourcesHere(engine.context, content, ['folder', 'history']);
 }
 
 function unavailable(message: string): LockstepError {
