@@ -67,7 +67,8 @@ import { ContentFetcher } from './transfer/content-fetcher.ts';
 import { ContentSearch } from './transfer/content-search.ts';
 import { OldVersions } from './versions/old-versions.ts';
 import { type HistorySize, Retention } from './versions/retention.ts';
-import { type WaitOutcome, type WaitQuery, waitForDurability } from './wait/wait.ts';
+import type { WaitQuery } from './wait/keepers.ts';
+import { type WaitOutcome, waitForDurability } from './wait/wait.ts';
 
 /** The settings of an engine that can be changed while it runs. */
 export interface EngineSettings {

@@ -23,6 +23,9 @@ export interface Failure {
   readonly isReplaced?: true;
 }
 
+/** The file is on this disk, or why it is not. */
+export type FetchedFile = { readonly isHere: true } | Failure;
+
 /** Brings the present version of a file to this disk. */
 export class FileArrival {
   readonly #context: Context;

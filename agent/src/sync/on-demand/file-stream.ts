@@ -3,12 +3,19 @@ import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { sourcesHere } from '../transfer/local-content.ts';
-import type { Failure } from './file-arrival.ts';
-import type { FetchedFile, OnDemandFiles } from './on-demand-files.ts';
+import type { Failure, FetchedFile } from './file-arrival.ts';
 
 /** Blocks after the one that a reader waits for that are fetched next: enough for a player that reads on. */
 const readAheadBlocks = 4;
 const waitMsMax = 1_000;
+
+/** The files of a member on demand, for the stream of one. */
+export interface StreamedFiles {
+  /** Fetches the file. */
+  fetch(path: string): Promise<FetchedFile>;
+  /** True if the file is on other members only. */
+  isRemote(path: string): boolean;
+}
 
 /**
  * The present version of a file that is fetched on demand, while it comes: each block can be read as soon as it is here. The block that a
@@ -17,14 +24,14 @@ const waitMsMax = 1_000;
 export class FileStream {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
-  readonly #files: OnDemandFiles;
+  readonly #files: StreamedFiles;
   readonly #operation: Operation;
   #fetching: Promise<void> | undefined;
   #outcome: FetchedFile | undefined;
 
   constructor(
     context: Context,
-    parts: { readonly transfers: ContentFetcher; readonly files: OnDemandFiles },
+    parts: { readonly transfers: ContentFetcher; readonly files: StreamedFiles },
     operation: Operation,
   ) {
     this.#context = context;

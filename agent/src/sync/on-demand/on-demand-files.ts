@@ -4,7 +4,7 @@ import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { Cache } from './cache.ts';
-import { type Failure, FileArrival } from './file-arrival.ts';
+import { type Failure, type FetchedFile, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
 import { type Prefetched, Prefetches } from './prefetches.ts';
 
@@ -14,9 +14,6 @@ const rowsAtOnce = 1_000;
 
 /** Prefetched files that are remembered until they are read. */
 const unreadMax = 10_000;
-
-/** The file is on this disk, or why it is not. */
-export type FetchedFile = { readonly isHere: true } | Failure;
 
 /** The contents on a member that fetches them on demand; counts of this run of the agent. */
 export interface CacheReport {

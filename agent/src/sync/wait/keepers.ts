@@ -4,7 +4,13 @@ import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 import type { ReplicaCount } from './replica-count.ts';
-import type { WaitQuery } from './wait.ts';
+
+export interface WaitQuery {
+  /** Only this path and the entries below it. */
+  readonly path?: string | undefined;
+  readonly for: 'all' | 'majority' | number;
+  readonly timeoutMs: number;
+}
 
 /** The members that are counted: by their acknowledgements those with the whole folder. Those that fetch contents on demand have some of them only. */
 export class Keepers {

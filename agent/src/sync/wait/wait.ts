@@ -6,7 +6,7 @@ import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Blocking, listedMax, whatBlocks } from './blocking.ts';
-import { Keepers } from './keepers.ts';
+import { Keepers, type WaitQuery } from './keepers.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
 import { goalOf } from './wait-goal.ts';
@@ -14,13 +14,6 @@ import { type RuledCopies, WantedCopies } from './wanted-copies.ts';
 
 /** Interval of the counts. */
 const checkIntervalMs = 20;
-
-export interface WaitQuery {
-  /** Only this path and the entries below it. */
-  readonly path?: string | undefined;
-  readonly for: 'all' | 'majority' | number;
-  readonly timeoutMs: number;
-}
 
 export interface WaitOutcome {
   readonly done: boolean;

@@ -3,9 +3,8 @@ import type { Context } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import type { Blocking } from './blocking.ts';
 import { CopyCount } from './copy-count.ts';
-import type { Keepers } from './keepers.ts';
+import type { Keepers, WaitQuery } from './keepers.ts';
 import type { ReplicaCount } from './replica-count.ts';
-import type { WaitQuery } from './wait.ts';
 
 /** The members on demand are asked for what is missing there at most so often. */
 const askIntervalMs = 250;
