@@ -1,4 +1,5 @@
 import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
+import { isHead } from '../contents/is-head.ts';
 import type { Context } from '../state/context.ts';
 
 /** A missing content is reported after this time: a file that is overwritten continuously is journaled once it rests for a moment. */
@@ -61,7 +62,7 @@ export class PathProblems {
   withdraw(): void {
     const { problems, missing, journal } = this.#context;
     this.#tellKeptBack();
-    missing.keepOnly(({ path, ...dot }) => journal.heads(path).some((head) => dotKey(head) === dotKey(dot)));
+    missing.keepOnly((operation) => isHead(journal, operation));
     for (const [path, { head, code }] of this.#reported) {
       if (this.#isPending(path, head) || this.#isAwaited(path, code)) continue;
       this.#reported.delete(path);

@@ -2,6 +2,7 @@ import { dotKey, parentOf } from '@lockstep/shared';
 import type { DiskChange } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { supersedes } from '../../core/version.ts';
+import { isHead } from '../contents/is-head.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Context } from '../state/context.ts';
 
@@ -87,8 +88,7 @@ export class ChangeBatch {
     const { journal, missing } = this.#context;
     for (const { path: directory } of [...this.#deleted]) {
       for (const operation of missing.reportedBelow(directory)) {
-        const isHead = journal.heads(operation.path).some((head) => dotKey(head) === dotKey(operation));
-        if (!isHead || this.#drafted.has(operation.path)) continue;
+        if (!isHead(journal, operation) || this.#drafted.has(operation.path)) continue;
         this.#drafted.add(operation.path);
         this.#deleted.push({ path: operation.path, kind: 'delete', parents: [operation], vanished: true });
       }

@@ -1,6 +1,7 @@
 import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
-import { blockTimeoutMs, dotKey, inlineBytesMax } from '@lockstep/shared';
+import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
+import { isHead } from '../contents/is-head.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import { PieceRequests } from '../moved/piece-requests.ts';
@@ -109,18 +110,13 @@ export class BlockExchange {
    * not have the content.
    */
   follow(fetch: Fetch): void {
-    if (fetch.waiting.length < 2 || this.#isHead(fetch.operation)) return;
-    const operation = fetch.waiting.map((one) => one.operation).find((one) => this.#isHead(one));
+    if (fetch.waiting.length < 2 || isHead(this.#context.journal, fetch.operation)) return;
+    const operation = fetch.waiting.map((one) => one.operation).find((one) => isHead(this.#context.journal, one));
     if (operation === undefined) return;
     fetch.operation = operation;
     fetch.sources = undefined;
     fetch.tried.clear();
     this.#announcements.renamed(fetch.content, operation);
-  }
-
-  #isHead(operation: Operation): boolean {
-    const key = dotKey(operation);
-    return this.#context.journal.heads(operation.path).some((head) => dotKey(head) === key);
   }
 
   /** Says the rest of what is here of the content, which is not fetched any more. */

@@ -137,8 +137,8 @@ export class FetchSources {
     const missingBytes = (blockCount(size) - todo.hereCount) * blockBytes;
     const has = ({ hasAll, offer }: FetchSource, index: number): boolean => hasAll || offer?.has(index) === true;
     const able = sources.filter(({ peer }) => mayAsk(peer));
-    const there = new Set([this.#context.self.id, ...this.#peers.ready().map(({ id }) => id)]);
-    const isGone = (member: MemberId): boolean => !there.has(member);
+    const isGone = (member: MemberId): boolean =>
+      member !== this.#context.self.id && this.#peers.get(member)?.ready !== true;
     const request = nextRequest<(typeof sources)[number]>({
       sources: able,
       pending,

@@ -1,8 +1,9 @@
 import type { ContentId, MemberId, Operation } from '@lockstep/shared';
-import { dotKey, fetchesMax } from '@lockstep/shared';
+import { fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { Arrivals } from '../../core/traffic/arrivals.ts';
 import { countBeyond } from '../../core/version.ts';
+import { isHead } from '../contents/is-head.ts';
 import { BlockExchange } from '../exchange/block-exchange.ts';
 import type { BlockRequest } from '../exchange/block-requests.ts';
 import { BlockTodo } from '../exchange/block-todo.ts';
@@ -278,16 +279,11 @@ export class ContentFetcher {
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
       // An old version that no member has is no problem of the path.
-      if (!this.#isHead(operation)) continue;
+      if (!isHead(this.#context.journal, operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       const left = gone.filter((id) => others.hadIt(id, operation));
       missing.searched(operation, { lacking: known, members, left, nowMs });
     }
-  }
-
-  #isHead(operation: Operation): boolean {
-    const key = dotKey(operation);
-    return this.#context.journal.heads(operation.path).some((head) => dotKey(head) === key);
   }
 
   #unstage(content: ContentId): void {
