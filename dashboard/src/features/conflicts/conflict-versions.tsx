@@ -21,7 +21,8 @@ export function ConflictVersions({
   /** Settles it by a text of lines of both versions. */
   readonly save: (content: Uint8Array<ArrayBuffer>) => void;
 }) {
-  const { copy, original, loser, loserAt, winner, winnerAt } = conflict;
+  const { copy, original, loserAt, winnerAt } = conflict;
+  const names = versionNames(conflict);
   const left = useContent(original);
   const right = useContent(copy);
   const isText = left?.kind === 'text' && right?.kind === 'text';
@@ -29,7 +30,7 @@ export function ConflictVersions({
     <Stack gap="sm">
       <div className={classes.versions}>
         <Version
-          title={winner === null ? 'Nothing' : `${winner}’s version`}
+          title={names.original}
           place="the current version, which has the name"
           entry={original}
           at={winnerAt}
@@ -37,13 +38,13 @@ export function ConflictVersions({
           action={
             original && (
               <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('original')}>
-                Keep {winner}’s version
+                Keep {names.original}
               </Button>
             )
           }
         />
         <Version
-          title={`${loser}’s version`}
+          title={names.copy}
           place="the other version, in the conflict copy"
           entry={copy}
           at={loserAt}
@@ -51,7 +52,7 @@ export function ConflictVersions({
           action={
             original?.type !== 'directory' && (
               <Button variant="default" size="xs" disabled={isBusy} onClick={() => choose('copy')}>
-                Keep {loser}’s version
+                Keep {names.copy}
               </Button>
             )
           }
@@ -64,7 +65,7 @@ export function ConflictVersions({
           key={`${versionOf(original)}\n${versionOf(copy)}`}
           left={left.text}
           right={right.text}
-          names={winner === loser ? ['the current version', 'the copy'] : [`${winner}’s version`, `${loser}’s version`]}
+          names={[names.original, names.copy]}
           isBusy={isBusy}
           save={save}
         />
@@ -80,6 +81,15 @@ export function ConflictVersions({
       </Group>
     </Stack>
   );
+}
+
+/** The two versions by their writers; if one member wrote both, also by their places. */
+export function versionNames({ winner, loser }: Pick<Conflict, 'winner' | 'loser'>): {
+  readonly original: string;
+  readonly copy: string;
+} {
+  if (winner === loser) return { original: `${winner}’s current version`, copy: `${loser}’s copy` };
+  return { original: winner === null ? 'Nothing' : `${winner}’s version`, copy: `${loser}’s version` };
 }
 
 function Version({
