@@ -137,7 +137,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         ...(config.content === 'on-demand' && { onDemand: true as const }),
       },
       // A journal with operations also knows the members, and their addresses are newer.
-      peers: journal.counts().operations === 0 ? [...config.peers, ...addresses] : config.peers,
+      peers: journal.log.length() === 0 ? [...config.peers, ...addresses] : config.peers,
       journal,
       folder,
       network,
@@ -162,7 +162,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       if (others.length > 0) known.set(others);
     });
     // The file has addresses of others only if the journal once had their entries.
-    const isLost = setAside === undefined && addresses.length > 0 && journal.counts().operations === 0;
+    const isLost = setAside === undefined && addresses.length > 0 && journal.log.length() === 0;
     if (setAside !== undefined) closing.push(reportRebuild(engine, setAside));
     let retire: () => void = () => undefined;
     const retired = new Promise<void>((resolve) => {
@@ -277,7 +277,7 @@ function workerEnded(error: Error): never {
 
 /** Refuses to start a retired member. It must not come back because a service manager or a user out of habit starts it. */
 function refuseLeft(journal: Journal, memberId: MemberId, directory: string): void {
-  const record = journal.members().find(({ id }) => id === memberId);
+  const record = journal.members.all().find(({ id }) => id === memberId);
   if (record?.standing !== 'left') return;
   throw new LockstepError(
     'member-left',
@@ -287,7 +287,7 @@ function refuseLeft(journal: Journal, memberId: MemberId, directory: string): vo
 }
 
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {
-  const others = journal.members().filter(({ id, standing }) => id !== self.id && standing === 'joined');
+  const others = journal.members.all().filter(({ id, standing }) => id !== self.id && standing === 'joined');
   return others.flatMap((member) => member.addresses);
 }
 

@@ -35,7 +35,7 @@ function find(dot: Dot): Operation | undefined {
   return all.find((made) => dotKey(made) === dotKey(dot));
 }
 
-const log: JoinLog = { operation: find, seals: () => ({}) };
+const log: JoinLog = { log: { operation: find }, seals: { all: () => ({}) } };
 
 describe('[CF11] the original of', () => {
   test.each([
@@ -116,7 +116,7 @@ describe('[FK9] a number that two branches of a log have used', () => {
     { what: 'an entry at another path is not the kept one', here: elsewhere, seals: {}, is: false },
     { what: 'another join here is not the kept one', here: otherJoin, seals: {}, is: false },
   ])('$what', ({ here, seals, is }) => {
-    const log = { operation: () => here, seals: () => seals };
+    const log = { log: { operation: () => here }, seals: { all: () => seals } };
     expect(isResurrected(joinHere, [covering], log)).toBe(is);
     expect(resurrectedAmong([joinHere, covering], log)).toEqual(is ? [joinHere] : []);
     expect(originalOf(joinHere, () => here)).toBe(here === before ? before : joinHere);
@@ -127,7 +127,7 @@ describe('[FK9] a number that two branches of a log have used', () => {
     { what: 'one of the same stamp', stamp: covering.hlc, is: true },
     { what: 'none that was stamped later', stamp: covering.hlc + 1, is: false },
   ])('its operation may have superseded $what', ({ stamp, is }) => {
-    const log = { operation: () => ({ ...before, hlc: stamp }), seals: () => ({}) };
+    const log = { log: { operation: () => ({ ...before, hlc: stamp }) }, seals: { all: () => ({}) } };
     expect(isResurrected(joinHere, [covering], log)).toBe(is);
   });
 });

@@ -7,8 +7,8 @@ export type FindOperation = (dot: Dot) => Operation | undefined;
 
 /** The part of the journal that joins refer to. */
 export interface JoinLog {
-  operation(dot: Dot): Operation | undefined;
-  seals(): VersionVector;
+  readonly log: { operation(dot: Dot): Operation | undefined };
+  readonly seals: { all(): VersionVector };
 }
 
 /** True if `operation` is a join, which a resolver made. A change of mode or time keeps its parent's content too, but a user made it. */
@@ -51,13 +51,13 @@ function isRepeated(kept: Operation, join: Operation): boolean {
  * If the log of an origin forked, two operations have the same number. A sibling that covers the number may not have seen the kept one. It
  * has not if its stamp is earlier: the branch that it saw may be in no log any more, so that the fork is never found.
  */
-export function isResurrected(entry: Operation, siblings: readonly Operation[], log: JoinLog): boolean {
+export function isResurrected(entry: Operation, siblings: readonly Operation[], { log, seals }: JoinLog): boolean {
   if (!isJoin(entry)) return false;
   const find: FindOperation = (dot) => log.operation(dot);
-  const seals = log.seals();
+  const sealed = seals.all();
   const isClear = (dot: Dot): boolean => {
     const kept = find(dot);
-    return dot.seq <= (seals[dot.origin] ?? dot.seq) && (kept === undefined || isRepeated(kept, entry));
+    return dot.seq <= (sealed[dot.origin] ?? dot.seq) && (kept === undefined || isRepeated(kept, entry));
   };
   const originals = originalsOf(entry, find);
   const isSuperseded = (dot: Dot): boolean => {

@@ -26,7 +26,7 @@ export async function replayInto(engine: ReplayedMember, into: string, signal: A
   await prepare(into);
   const directory = await mkdtemp(join(tmpdir(), 'lockstep-replay-'));
   const { context } = engine;
-  const counts = context.journal.counts().disk;
+  const counts = context.journal.totals.counts().disk;
   const task = engine.work.begin('replay', counts.files + counts.directories);
   const replayed = openJournal({
     path: join(directory, 'journal.db'),
@@ -71,7 +71,7 @@ async function prepare(into: string): Promise<void> {
 }
 
 function replayLog(from: Journal, to: Journal, signal: AbortSignal): void {
-  for (const operations of from.operationsBeyond({}, operationsAtOnce)) {
+  for (const operations of from.log.operationsBeyond({}, operationsAtOnce)) {
     if (signal.aborted) return;
     to.append(operations);
   }
@@ -98,7 +98,7 @@ class Rebuild {
   async run(signal: AbortSignal, did: () => void): Promise<void> {
     let after: string | undefined;
     for (;;) {
-      const heads = this.#journal.headsUnder('', after, operationsAtOnce);
+      const heads = this.#journal.heads.under('', after, operationsAtOnce);
       for (const head of heads) {
         if (signal.aborted) return;
         if (!isLive(head) || isStatePath(head.path)) continue;

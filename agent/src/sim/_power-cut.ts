@@ -30,8 +30,8 @@ export async function writes(path: string, content: Content): Promise<void> {
   if (member.volume.disk.at(directory) === undefined) member.volume.disk.mkdir(directory);
   member.volume.disk.write(path, content);
   await member.passes(3_000);
-  expect(member.journal.heads(path)).toMatchObject([{ content: content.id }]);
-  expect(member.journal.disk(path)).toMatchObject({ unsynced: true });
+  expect(member.journal.heads.at(path)).toMatchObject([{ content: content.id }]);
+  expect(member.journal.disk.at(path)).toMatchObject({ unsynced: true });
 }
 
 /** Sets the content that the power cut left at the path, with times `earlierMs` before those of the file. */
@@ -65,12 +65,12 @@ export function repairs(): void {
 }
 
 export const reported = (): readonly Record<string, unknown>[] =>
-  member.journal
-    .events(0, 100)
+  member.journal.events
+    .after(0, 100)
     .filter(({ kind }) => kind === 'power-cut')
     .map(({ data }) => data);
 
-export const operations = (): number => member.journal.counts().operations;
+export const operations = (): number => member.journal.log.length();
 export const copies = (): readonly string[] =>
   [...member.volume.disk.entries()].map(([path]) => path).filter((path) => path.includes('.conflict-'));
 /** A new member that has compared its folder, in its first boot. */

@@ -97,7 +97,7 @@ export class LoneMember {
     const error = (_: object, message: string): void => void this.errors.push(message);
     const self = { id: this.id, name: 'ant', addresses: [], ...(onDemand && { onDemand }) };
     const facts = new Facts();
-    const nameOf = (member: MemberId) => journal.members().find(({ id }) => id === member)?.name;
+    const nameOf = (member: MemberId) => journal.members.all().find(({ id }) => id === member)?.name;
     this.context = {
       facts,
       events: new Events(journal, clock),
@@ -154,8 +154,8 @@ export class LoneMember {
     this.#numbers.set(origin, seq);
     this.#stamp += 1024;
     const content = entry.text === undefined ? undefined : contentOfText(entry.text);
-    const version = nextVersion({ origin, seq }, parents, this.journal.heads(path));
-    const marks = marksOf(origin, version, (dot) => this.journal.mark(dot.origin, dot.seq));
+    const version = nextVersion({ origin, seq }, parents, this.journal.heads.at(path));
+    const marks = marksOf(origin, version, (dot) => this.journal.log.mark(dot.origin, dot.seq));
     return {
       origin,
       seq,

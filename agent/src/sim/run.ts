@@ -102,7 +102,7 @@ async function converge(world: World): Promise<number> {
     await scheduler.run(scheduler.nowMs + checkEveryMs, () => world.violation !== undefined);
     if (world.violation !== undefined) break;
   }
-  const operations = world.remaining[0]?.journal.counts().operations ?? 0;
+  const operations = world.remaining[0]?.journal.log.length() ?? 0;
   const most = world.remaining.length * (messagesMin + messagesPerOperation * operations);
   const messages = tally.messages - messagesBefore;
   if (messages > most) world.violate('Converge', `${messages} messages for ${operations} operations`);
@@ -125,7 +125,7 @@ function checkEnd(world: World): void {
 async function settleRooms(world: World): Promise<void> {
   const { scheduler, remaining, scenario } = world;
   if (!scenario.setsCopies) return;
-  const told = () => JSON.stringify(remaining.map(({ journal }) => journal.members().map(({ room }) => room)));
+  const told = () => JSON.stringify(remaining.map(({ journal }) => journal.members.all().map(({ room }) => room)));
   for (let times = 0; times < roomsToldMax; times++) {
     const before = told();
     await scheduler.run(scheduler.nowMs + roomEveryMs + checkEveryMs, () => world.violation !== undefined);
@@ -137,7 +137,7 @@ async function settleRooms(world: World): Promise<void> {
 /** How long members may have work after convergence. */
 function workLeftMs({ remaining, scenario, mayLackContent }: World): number {
   const isOverfull = ({ isOnDemand, journal }: Machine): boolean =>
-    isOnDemand && journal.counts().disk.bytes > scenario.cacheBytes;
+    isOnDemand && journal.totals.counts().disk.bytes > scenario.cacheBytes;
   if (remaining.some(isOverfull)) return dropsEndMs;
   // A content that may be lost is only settled without it after no member has had it for some time.
   return mayLackContent ? lostSettledMs : afterwardsMs;
@@ -151,7 +151,7 @@ async function checkQuiet(world: World): Promise<void> {
   let changes = 0;
   // Operations of others on a disk inside a folder are staged there repeatedly, and reported.
   const isRetried = ({ volume, journal }: Machine): boolean =>
-    (volume.devices.length > 0 || volume.timesHidden > 0) && journal.counts().pending > 0;
+    (volume.devices.length > 0 || volume.timesHidden > 0) && journal.totals.counts().pending > 0;
   const listened = world.remaining.filter((machine) => !isRetried(machine));
   const stops = listened.map(({ volume }) => volume.disk.listen(() => changes++));
   const before = { ...tally };

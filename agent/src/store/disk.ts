@@ -1,8 +1,8 @@
-import type { ContentId } from '@lockstep/shared';
+import { type ContentId, isMemberPath } from '@lockstep/shared';
 import { cleanedBy, type SyncSpan } from '../core/confirmation.ts';
 import { contentRead, type DiskChange, type DiskEntry, isDirectoryMode, isFileMode } from '../core/entry.ts';
 import { RecentMap } from '../core/recent-map.ts';
-import type { ContentWatcher, UnsyncedRows } from '../sync/ports/journal.ts';
+import type { ContentWatcher, DiskTable, UnsyncedRows } from '../sync/ports/disk-table.ts';
 import type { JournalDatabase } from './database.ts';
 import { asStored, type DiskRow, diskColumns, fromDiskRow, shownOf } from './disk-row.ts';
 import { contentKey, type Shown } from './heads/head-row.ts';
@@ -19,8 +19,15 @@ export interface ShownChange {
   readonly after: Shown | undefined;
 }
 
+interface DiskParts {
+  readonly origins: OriginTable;
+  readonly totals: TotalsStore;
+  /** Called before a row is written that names a file which is not on this disk. If it throws, nothing is written. */
+  readonly beforeRemote: ((path: string) => void) | undefined;
+}
+
 /** The table `disk`: the entry that this member last wrote or saw at each path. */
-export class DiskStore {
+export class DiskStore implements DiskTable {
   readonly #origins: OriginTable;
   readonly #entry: Statement<DiskRow>;
   readonly #below: Statement<DiskRow>;
@@ -52,11 +59,14 @@ export class DiskStore {
   /** The value of `unsynced` for rows written now. It grows, so that a sync clears only rows that were written before it. */
   #generation: number | undefined;
   #watcher: ContentWatcher | undefined;
+  #follower: ((path: string, change: ShownChange) => void) | undefined;
+  readonly #beforeRemote: ((path: string) => void) | undefined;
 
-  constructor(database: JournalDatabase, origins: OriginTable, totals: TotalsStore) {
+  constructor(database: JournalDatabase, parts: DiskParts) {
     this.#database = database;
-    this.#totals = totals;
-    this.#origins = origins;
+    this.#totals = parts.totals;
+    this.#origins = parts.origins;
+    this.#beforeRemote = parts.beforeRemote;
     const select = (rest: string): Statement<DiskRow> =>
       database.statement(`SELECT ${diskColumns} FROM disk WHERE ${rest}`);
     this.#entry = select('path = ?');
@@ -116,7 +126,7 @@ export class DiskStore {
     });
   }
 
-  entry(path: string): DiskEntry | undefined {
+  at(path: string): DiskEntry | undefined {
     const kept = this.#kept.get(path);
     if (kept !== undefined) return kept ?? undefined;
     const row = this.#entry.get(path);
@@ -126,7 +136,7 @@ export class DiskStore {
   }
 
   shown(path: string): Shown | undefined {
-    const entry = this.entry(path);
+    const entry = this.at(path);
     return entry && shownOf(entry, this.#origins.number(entry.dot.origin), contentKey(entry.content));
   }
 
@@ -164,7 +174,7 @@ export class DiskStore {
     return this.#atInode.entries;
   }
 
-  unsynced(after: number): UnsyncedRows {
+  unsynced(after = 0): UnsyncedRows {
     const mark = this.#currentGeneration();
     const unsynced = this.#unsynced.all();
     const later = unsynced.filter((row) => row.mark > after);
@@ -174,31 +184,30 @@ export class DiskStore {
   }
 
   synced(after: number, mark: number, span: SyncSpan): void {
-    const synced = this.#synced.run(after, mark);
-    if (synced > 0) this.#database.revision += 1;
     const { upToMs, aboveMs } = cleanedBy(span);
-    if (synced + this.#cleaned.run(mark, upToMs, aboveMs) > 0) this.forget();
+    // If a power cut undoes it, it is done again: no row claims too much.
+    this.#database.relaxedTransaction(() => {
+      const synced = this.#synced.run(after, mark);
+      if (synced > 0) this.#database.revision += 1;
+      if (synced + this.#cleaned.run(mark, upToMs, aboveMs) > 0) this.forget();
+    });
   }
 
-  /** The paths of the unconfirmed rows at `path` and below it. */
   unconfirmed(path: string): readonly string[] {
     const { from, to } = rangeBelow(path);
     const below = this.#unconfirmedBelow.all(from, to).map((row) => row.path);
-    return this.entry(path)?.unconfirmed === undefined ? below : [path, ...below];
+    return this.at(path)?.unconfirmed === undefined ? below : [path, ...below];
   }
 
-  /** The rows that are `clean`, by path. */
   clean(after: string | undefined, limit: number): readonly DiskEntry[] {
     return this.#clean.all(after ?? '', limit).map(this.#toEntry);
   }
 
-  /** The rows below `directory` of files whose content is on other members only, by path. */
   remoteBelow(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
     const { from, to } = rangeBelow(directory);
     return this.#remoteBelow.all(after === undefined ? from : successor(after), to, limit).map(this.#toEntry);
   }
 
-  /** Those of them that are directly in `directory`. */
   remoteChildren(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
     const children: DiskEntry[] = [];
     for (const row of directChildren(directory, this.#remoteBelow.all.bind(this.#remoteBelow), after)) {
@@ -208,8 +217,11 @@ export class DiskStore {
     return children;
   }
 
-  /** Marks those of these rows as certain that are `clean` and unchanged. */
   confirmed(rows: readonly DiskEntry[]): void {
+    this.#database.relaxedTransaction(() => this.#confirmEach(rows));
+  }
+
+  #confirmEach(rows: readonly DiskEntry[]): void {
     for (const row of rows) {
       const { path, fingerprint } = row;
       const content = contentRead(row);
@@ -227,29 +239,41 @@ export class DiskStore {
     return this.#generation;
   }
 
-  /** The rows that are damaged. They are few; the whole table is searched for them once. */
+  /** They are few; the whole table is searched for them once. */
   damaged(): readonly DiskEntry[] {
     this.#damagedPaths ??= new Set(this.#allDamaged.all().map(({ path }) => path));
     const entries: DiskEntry[] = [];
     for (const path of [...this.#damagedPaths].sort()) {
-      const entry = this.entry(path);
+      const entry = this.at(path);
       if (entry?.damaged) entries.push(entry);
       else this.#damagedPaths.delete(path);
     }
     return entries;
   }
 
-  /** Writes one row. */
-  write({ path, entry }: DiskChange): ShownChange {
+  record(changes: readonly DiskChange[]): void {
+    if (changes.length === 0) return;
+    this.#database.transaction(() => {
+      for (const change of changes) this.#write(change);
+    });
+  }
+
+  #write({ path, entry }: DiskChange): void {
+    if (isMemberPath(path)) throw new Error(`The path ${path} has no place on the disk.`);
+    if (entry?.remote) this.#beforeRemote?.(path);
     const before = this.shown(path);
-    const contents = this.#watcher && ([contentHere(this.entry(path)), contentHere(entry)] as const);
+    const contents = this.#watcher && ([contentHere(this.at(path)), contentHere(entry)] as const);
     const after = this.#store(path, entry);
     this.#count(before, after);
     if (contents !== undefined && contents[0] !== contents[1]) this.#watcher?.changed(path, ...contents);
-    return { before, after };
+    this.#follower?.(path, { before, after });
   }
 
-  /** Sets the one watcher of the contents. */
+  /** Sets what is called after each row that was written. */
+  follow(follower: (path: string, change: ShownChange) => void): void {
+    this.#follower = follower;
+  }
+
   watch(watcher: ContentWatcher): void {
     this.#watcher = watcher;
   }

@@ -1,4 +1,4 @@
-import type { JournalEvent } from '../sync/ports/journal.ts';
+import type { EventTable, JournalEvent } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { limitTo, type Statement } from './statement.ts';
 
@@ -13,7 +13,7 @@ interface EventRow {
 }
 
 /** The table `events`: messages for people, numbered without gaps. */
-export class EventStore {
+export class EventStore implements EventTable {
   readonly #database: JournalDatabase;
   readonly #insert: Statement;
   readonly #trim: Statement;

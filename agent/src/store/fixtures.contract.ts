@@ -84,7 +84,7 @@ export function fingerprint(ino: number, mode = 0o100644): Fingerprint {
 
 /** Records that the disk shows these operations. */
 export function show(journal: Journal, ...operations: readonly Operation[]): void {
-  journal.recordDisk(
+  journal.disk.record(
     operations.map((operation) => ({
       path: operation.path,
       entry: {

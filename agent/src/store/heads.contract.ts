@@ -30,22 +30,22 @@ export function headsContract(open: () => Journal): void {
 
     test('[MG1] an operation replaces those that it covers; concurrent ones stay, the visible one first', () => {
       journal.append([yours, mine]);
-      expect(journal.heads('x')).toEqual([mine, yours]);
-      expect(journal.contested(undefined, 9)).toEqual([{ path: 'x', heads: [mine, yours] }]);
-      expect(journal.counts()).toMatchObject({ files: 1, bytes: 10, contested: 1, operations: 2 });
+      expect(journal.heads.at('x')).toEqual([mine, yours]);
+      expect(journal.heads.contested(undefined, 9)).toEqual([{ path: 'x', heads: [mine, yours] }]);
+      expect(journal.totals.counts()).toMatchObject({ files: 1, bytes: 10, contested: 1 });
       const joined = put(cat, 1, 'x', { version: after(dot(cat, 1), mine, yours) });
       journal.append([joined]);
-      expect(journal.heads('x')).toEqual([joined]);
-      expect(journal.counts()).toMatchObject({ files: 1, contested: 0 });
+      expect(journal.heads.at('x')).toEqual([joined]);
+      expect(journal.totals.counts()).toMatchObject({ files: 1, contested: 0 });
     });
 
     test('an operation that is already superseded is only logged', () => {
       const later = put(bee, 1, 'x', { version: after(dot(bee, 1), mine) });
       journal.append([later]);
-      const digest = journal.digest();
+      const digest = journal.totals.digest();
       journal.append([mine]);
-      expect([journal.heads('x'), journal.digest()]).toEqual([[later], digest]);
-      expect(journal.operation(mine)).toEqual(mine);
+      expect([journal.heads.at('x'), journal.totals.digest()]).toEqual([[later], digest]);
+      expect(journal.log.operation(mine)).toEqual(mine);
     });
 
     test('[CF8] conflict copies page by path and are counted: live files and links, by their own name only', () => {
@@ -60,30 +60,30 @@ export function headsContract(open: () => Journal): void {
         put(ant, 7, `${copy('c')} (copy).txt`),
         put(ant, 8, 'x.conflict-soon'),
       ]);
-      expect(pathsOf(journal.conflictCopies(undefined, 9))).toEqual([
+      expect(pathsOf(journal.conflictCopies.after(undefined, 9))).toEqual([
         copy('a'),
         `${copy('b')}.txt`,
         copy('d/e', 'cat'),
       ]);
-      expect(pathsOf(journal.conflictCopies(copy('a'), 1))).toEqual([`${copy('b')}.txt`]);
-      expect(journal.conflictCopyCount()).toBe(3);
+      expect(pathsOf(journal.conflictCopies.after(copy('a'), 1))).toEqual([`${copy('b')}.txt`]);
+      expect(journal.conflictCopies.count()).toBe(3);
       journal.append([remove(ant, 9, copy('a'), { version: after(dot(ant, 9), dot(ant, 6)) })]);
-      expect(journal.conflictCopyCount()).toBe(2);
+      expect(journal.conflictCopies.count()).toBe(2);
     });
 
     test('[CF13] removed conflict copies are listed, newest first, until something is at their path again', () => {
       const copy = (path: string) => `${path}.conflict-20261121T065602123Z-bee`;
       const paths = [copy('a'), copy('b'), 'x.conflict-soon', 'plain'];
       journal.append(paths.map((path, index) => put(ant, index + 1, path)));
-      expect(journal.removedCopies(9)).toEqual([]);
+      expect(journal.conflictCopies.removed(9)).toEqual([]);
       const removed = paths.map((path, index) =>
         remove(ant, index + 5, path, { version: after(dot(ant, index + 5), dot(ant, index + 1)) }),
       );
       journal.append(removed);
-      expect(pathsOf(journal.removedCopies(9))).toEqual([copy('b'), copy('a')]);
-      expect(pathsOf(journal.removedCopies(1))).toEqual([copy('b')]);
+      expect(pathsOf(journal.conflictCopies.removed(9))).toEqual([copy('b'), copy('a')]);
+      expect(pathsOf(journal.conflictCopies.removed(1))).toEqual([copy('b')]);
       journal.append([put(bee, 1, copy('b'), { version: after(dot(bee, 1), dot(ant, 6)) })]);
-      expect(pathsOf(journal.removedCopies(9))).toEqual([copy('a')]);
+      expect(pathsOf(journal.conflictCopies.removed(9))).toEqual([copy('a')]);
     });
 
     test('contested paths and members page by path', () => {
@@ -91,18 +91,18 @@ export function headsContract(open: () => Journal): void {
       journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path)));
       journal.append(['p', 'q', 'r'].map((path, index) => put(bee, index + 1, path)));
       journal.append([memberOperation(bee, 4, record)]);
-      expect(pathsOf(journal.contested(undefined, 2))).toEqual(['p', 'q']);
-      expect(pathsOf(journal.contested('q', 2))).toEqual(['r']);
+      expect(pathsOf(journal.heads.contested(undefined, 2))).toEqual(['p', 'q']);
+      expect(pathsOf(journal.heads.contested('q', 2))).toEqual(['r']);
       journal.append([memberOperation(ant, 4, { ...record, id: antMember, name: 'ant', standing: 'left' })]);
-      expect(journal.members().map(({ name }) => name)).toEqual(['ant', 'bee']);
-      expect(journal.counts()).toMatchObject({ files: 3, directories: 0 });
+      expect(journal.members.all().map(({ name }) => name)).toEqual(['ant', 'bee']);
+      expect(journal.totals.counts()).toMatchObject({ files: 3, directories: 0 });
     });
 
     test('the heads under a prefix do not include its neighbours', () => {
       const paths = ['a', 'a-b', 'a.b', 'a/b', 'a/b/c', 'a/🐜', 'a0', 'b'];
       journal.append(paths.map((path, index) => put(ant, index + 1, path)));
       const under = (prefix: string, from: string | undefined, limit: number) =>
-        pathsOf(journal.headsUnder(prefix, from, limit));
+        pathsOf(journal.heads.under(prefix, from, limit));
       expect(under('', undefined, 99)).toEqual(paths);
       expect(under('', 'a.b', 2)).toEqual(['a/b', 'a/b/c']);
       expect(under('a', undefined, 99)).toEqual(['a', 'a/b', 'a/b/c', 'a/🐜']);
@@ -114,17 +114,17 @@ export function headsContract(open: () => Journal): void {
 
     test('a content is found while a head has it', () => {
       journal.append([mine, yours]);
-      expect(journal.headWithContent(content(2))).toEqual(yours);
+      expect(journal.heads.withContent(content(2))).toEqual(yours);
       journal.append([put(ant, 2, 'x', { version: after(dot(ant, 2), mine, yours), content: content(7) })]);
-      expect(journal.headWithContent(content(2))).toBeUndefined();
-      expect(journal.headWithContent(content(7))?.seq).toBe(2);
+      expect(journal.heads.withContent(content(2))).toBeUndefined();
+      expect(journal.heads.withContent(content(7))?.seq).toBe(2);
       const sameEnd = `b3:1${content(7).slice(4)}` as typeof mine.content;
-      expect(sameEnd && journal.headWithContent(sameEnd)).toBeUndefined();
+      expect(sameEnd && journal.heads.withContent(sameEnd)).toBeUndefined();
     });
   });
 
   describe('parents', () => {
-    const orphans = () => pathsOf(journal.orphans(undefined, 99));
+    const orphans = () => pathsOf(journal.heads.orphans(undefined, 99));
 
     test('a directory deleted with live entries in it leaves orphans, until it exists again', () => {
       journal.append([
@@ -137,10 +137,10 @@ export function headsContract(open: () => Journal): void {
       expect(orphans()).toEqual([]);
       journal.append([remove(ant, 6, 'd')]);
       expect(orphans()).toEqual(['d/e', 'd/x']);
-      expect(pathsOf(journal.orphans('d/e', 1))).toEqual(['d/x']);
+      expect(pathsOf(journal.heads.orphans('d/e', 1))).toEqual(['d/x']);
       journal.append([remove(ant, 7, 'd/x'), remove(ant, 8, 'd/e')]);
       expect(orphans()).toEqual(['d/e/y']);
-      expect(journal.hasLiveBelow('d')).toBe(true);
+      expect(journal.heads.hasLiveBelow('d')).toBe(true);
       journal.append([mkdir(ant, 9, 'd/e')]);
       expect(orphans()).toEqual(['d/e']);
       journal.append([mkdir(ant, 10, 'd')]);
@@ -160,12 +160,12 @@ export function headsContract(open: () => Journal): void {
 
     test('a live entry below is found at any depth', () => {
       journal.append([put(ant, 1, 'a/b/c/d'), put(ant, 2, 'a/b-'), put(ant, 3, 'e')]);
-      const below = ['', 'a', 'a/b', 'a/b/c', 'a/b/c/d', 'a/b-', 'e'].map((path) => journal.hasLiveBelow(path));
+      const below = ['', 'a', 'a/b', 'a/b/c', 'a/b/c/d', 'a/b-', 'e'].map((path) => journal.heads.hasLiveBelow(path));
       expect(below).toEqual([true, true, true, true, false, false, false]);
       journal.append([remove(ant, 4, 'a/b/c/d')]);
-      expect(['a', 'a/b', 'a/b/c'].map((path) => journal.hasLiveBelow(path))).toEqual([true, false, false]);
+      expect(['a', 'a/b', 'a/b/c'].map((path) => journal.heads.hasLiveBelow(path))).toEqual([true, false, false]);
       journal.append([remove(ant, 5, 'a/b-'), remove(ant, 6, 'e')]);
-      expect(['', 'a'].map((path) => journal.hasLiveBelow(path))).toEqual([false, false]);
+      expect(['', 'a'].map((path) => journal.heads.hasLiveBelow(path))).toEqual([false, false]);
     });
   });
 }

@@ -17,14 +17,14 @@ const writer = `
   const [built, path, member, origin] = process.argv.slice(1);
   const { openJournal } = await import(built);
   const journal = openJournal({ path, memberId: member, random: () => 0, nowMs: Date.now });
-  for (let seq = journal.known()[origin] ?? 0; ; seq += 20) {
+  for (let seq = journal.log.known()[origin] ?? 0; ; seq += 20) {
     const operations = Array.from({ length: 20 }, (_, index) => ({
       origin, seq: seq + index + 1, hlc: seq + index + 1, kind: 'mkdir', mode: 0o755,
       path: 'p' + ((seq + index) % 500), version: { vector: { [origin]: seq + index + 1 } },
     }));
     journal.transaction(() => {
       journal.append(operations);
-      journal.recordDisk(operations.map(({ path, seq }) => ({ path, entry: { dot: { origin, seq } } })));
+      journal.disk.record(operations.map(({ path, seq }) => ({ path, entry: { dot: { origin, seq } } })));
     });
     writeSync(1, seq + 20 + '\\n');
   }
@@ -57,11 +57,15 @@ describe('kill -9 while the journal is written', () => {
     for (const batches of [1, 7, 40, 200]) {
       const told = await killedWriter(path, batches);
       const journal = openAnt(path);
-      const known = journal.known()[ant] ?? 0;
+      const known = journal.log.known()[ant] ?? 0;
       expect(told).toBeGreaterThan(0);
       expect(known).toBeGreaterThanOrEqual(told);
       expect(known % 20).toBe(0);
-      expect(journal.counts()).toMatchObject({ operations: known, pending: 0, directories: Math.min(known, 500) });
+      expect(journal.log.length()).toBe(known);
+      expect(journal.totals.counts()).toMatchObject({
+        pending: 0,
+        directories: Math.min(known, 500),
+      });
       expect(journal.applied()).toEqual({ vector: { [ant]: known }, ranges: {} });
       expect(journal.verifyHeads(false).differing).toEqual([]);
       journal.close();

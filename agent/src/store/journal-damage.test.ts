@@ -108,7 +108,7 @@ describe('a damaged journal', () => {
     // A change by another connection makes this one drop the pages that it read when it opened.
     change(path, "INSERT INTO events VALUES (1, 1, 'joined', '{}')");
     overwrite(path, pageBytes, new Uint8Array(statSync(path).size - pageBytes).fill(0xa5));
-    expect(errorOf(() => journal.heads('directory/file-7')).code).toBe('journal-damaged');
+    expect(errorOf(() => journal.heads.at('directory/file-7')).code).toBe('journal-damaged');
     journal.close();
   });
 });
@@ -168,12 +168,12 @@ describe('heads that differ from the log', () => {
     const path = journalFile();
     const sound = openAnt(path);
     const everything = (journal: typeof sound) => ({
-      digest: journal.digest(),
-      counts: journal.counts(),
+      digest: journal.totals.digest(),
+      counts: journal.totals.counts(),
       applied: journal.applied(),
-      heads: journal.headsUnder('', undefined, 9999),
-      orphans: journal.orphans(undefined, 9999),
-      live: ['', 'directory', 'e', 'directory/file-7'].map((directory) => journal.hasLiveBelow(directory)),
+      heads: journal.heads.under('', undefined, 9999),
+      orphans: journal.heads.orphans(undefined, 9999),
+      live: ['', 'directory', 'e', 'directory/file-7'].map((directory) => journal.heads.hasLiveBelow(directory)),
     });
     const before = everything(sound);
     expect(before.orphans).toHaveLength(2000);
@@ -186,7 +186,7 @@ describe('heads that differ from the log', () => {
     expect(journal.verifyHeads(false).differing).toEqual([]);
     expect(everything(journal)).toEqual(before);
     journal.append([remove(ant, 2001, 'directory/file-7')]);
-    expect(journal.counts().files).toBe(before.counts.files - 1);
+    expect(journal.totals.counts().files).toBe(before.counts.files - 1);
     journal.close();
   });
 });

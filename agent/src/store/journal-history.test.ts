@@ -38,10 +38,10 @@ function parentsOf(heads: readonly Operation[], which: Step['parents']): readonl
 
 function edit(journal: Journal, origin: OriginId, step: Step): void {
   const path = paths[step.path] ?? 'd';
-  const heads = journal.heads(path);
-  const seq = (journal.known()[origin] ?? 0) + 1;
-  const own = journal
-    .log({ path, limit: all })
+  const heads = journal.heads.at(path);
+  const seq = (journal.log.known()[origin] ?? 0) + 1;
+  const own = journal.log
+    .rows({ path, limit: all })
     .flatMap(({ operation }) => (operation.origin === origin ? operation : []));
   const version = nextVersion({ origin, seq }, parentsOf(heads, step.parents), [...heads, ...own]);
   const base = { origin, seq, hlc: 1000 + ((seq * 7) % 5), path, version };
@@ -57,9 +57,9 @@ function operationsOfHistory(steps: readonly Step[]): readonly (readonly Operati
     const [journal, other, origin] = [members[step.by], members[step.other], origins[step.by]];
     if (journal === undefined || other === undefined || origin === undefined) continue;
     if (step.kind !== 'hear') edit(journal, origin, step);
-    else journal.append([...other.operationsBeyond(journal.known(), all)].flat().slice(0, step.count));
+    else journal.append([...other.log.operationsBeyond(journal.log.known(), all)].flat().slice(0, step.count));
   }
-  const made = members.map((journal, index) => journal.operationsOf(origins[index] ?? ant, 0, all));
+  const made = members.map((journal, index) => journal.log.operationsOf(origins[index] ?? ant, 0, all));
   for (const journal of members) journal.close();
   return made;
 }
@@ -91,42 +91,42 @@ function appendInBatches(journal: Journal, operations: readonly Operation[], siz
 
 /** Everything that is kept incrementally, computed by definition from the heads and the disk. */
 function expectDerivedToBeRight(journal: Journal): void {
-  const visible = journal.headsUnder('', undefined, all).filter(({ path }) => !isMemberPath(path));
+  const visible = journal.heads.under('', undefined, all).filter(({ path }) => !isMemberPath(path));
   const live = visible.filter(({ kind }) => kind !== 'delete');
   const files = live.filter(({ kind }) => kind === 'put');
   const directories = new Set(pathsOf(live.filter(({ kind }) => kind === 'mkdir')));
   const shows = ({ path, origin, seq }: Operation) => {
-    const dot = journal.disk(path)?.dot;
+    const dot = journal.disk.at(path)?.dot;
     return dot?.origin === origin && dot.seq === seq;
   };
   const toMake = live.filter((head) => !shows(head));
   const toRemove = visible.filter(
-    (head) => head.kind === 'delete' && !shows(head) && journal.disk(head.path)?.fingerprint !== undefined,
+    (head) => head.kind === 'delete' && !shows(head) && journal.disk.at(head.path)?.fingerprint !== undefined,
   );
-  const contested = pathsOf(visible).filter((path) => journal.heads(path).length > 1);
+  const contested = pathsOf(visible).filter((path) => journal.heads.at(path).length > 1);
 
   const orphans = live.filter(({ path }) => path.includes('/') && !directories.has(parentOf(path)));
-  expect(journal.orphans(undefined, all)).toEqual(orphans);
+  expect(journal.heads.orphans(undefined, all)).toEqual(orphans);
   for (const path of ['', ...paths]) {
-    expect([path, journal.hasLiveBelow(path)]).toEqual([path, live.some((head) => isBelow(head.path, path))]);
+    expect([path, journal.heads.hasLiveBelow(path)]).toEqual([path, live.some((head) => isBelow(head.path, path))]);
   }
-  expect(pathsOf(journal.pending({ which: 'live', limit: all }))).toEqual(pathsOf(toMake));
-  expect(pathsOf(journal.pending({ which: 'delete', limit: all }))).toEqual(pathsOf(toRemove).toReversed());
-  expect(pathsOf(journal.contested(undefined, all))).toEqual(contested);
-  expect(journal.counts()).toMatchObject({
+  expect(pathsOf(journal.heads.pending({ which: 'live', limit: all }))).toEqual(pathsOf(toMake));
+  expect(pathsOf(journal.heads.pending({ which: 'delete', limit: all }))).toEqual(pathsOf(toRemove).toReversed());
+  expect(pathsOf(journal.heads.contested(undefined, all))).toEqual(contested);
+  expect(journal.totals.counts()).toMatchObject({
     files: files.length,
     directories: directories.size,
     bytes: files.reduce((sum, { size }) => sum + (size ?? 0), 0),
     pending: toMake.length + toRemove.length,
     contested: contested.length,
   });
-  const losing = contested.flatMap((path) => journal.heads(path).slice(1)).filter(({ kind }) => kind !== 'delete');
+  const losing = contested.flatMap((path) => journal.heads.at(path).slice(1)).filter(({ kind }) => kind !== 'delete');
   expectAppliedToBeRight(journal, [...toMake, ...toRemove, ...losing]);
 }
 
 function expectAppliedToBeRight(journal: Journal, outstanding: readonly Operation[]): void {
   const { vector, ranges } = journal.applied();
-  for (const [origin, known] of Object.entries(journal.known()) as [OriginId, number][]) {
+  for (const [origin, known] of Object.entries(journal.log.known()) as [OriginId, number][]) {
     const open = new Set(outstanding.filter((head) => head.origin === origin).map(({ seq }) => seq));
     const held = Array.from({ length: known }, (_, index) => index + 1).filter((seq) => !open.has(seq));
     const upTo = vector[origin] ?? 0;
@@ -147,9 +147,9 @@ describe('histories of a cluster', () => {
         const [left, right] = [openAnt(':memory:'), openAnt(':memory:')];
         appendInBatches(left, interleaved(made, one), 1);
         appendInBatches(right, interleaved(made, other), size);
-        for (const path of paths) expect(right.heads(path)).toEqual(left.heads(path));
-        expect(right.digest()).toBe(left.digest());
-        expect(right.known()).toEqual(left.known());
+        for (const path of paths) expect(right.heads.at(path)).toEqual(left.heads.at(path));
+        expect(right.totals.digest()).toBe(left.totals.digest());
+        expect(right.log.known()).toEqual(left.log.known());
         expect(left.verifyHeads(false).differing).toEqual([]);
         expect(right.verifyHeads(false).differing).toEqual([]);
         left.close();
@@ -173,15 +173,17 @@ describe('histories of a cluster', () => {
           journal.append(order.slice(start, start + size));
           const [index, forget] = checks[check] ?? [0, true];
           const path = paths[index] ?? 'd';
-          const [head] = journal.heads(path);
+          const [head] = journal.heads.at(path);
           if (head && !forget) show(journal, head);
-          else if (check % 3 === 0) journal.recordDisk([{ path, entry: undefined }]);
+          else if (check % 3 === 0) journal.disk.record([{ path, entry: undefined }]);
           check += 1;
           expectDerivedToBeRight(journal);
         }
-        const before = [journal.digest(), journal.counts(), journal.orphans(undefined, all)];
+        const before = [journal.totals.digest(), journal.totals.counts(), journal.heads.orphans(undefined, all)];
         expect(journal.verifyHeads(true).differing).toEqual([]);
-        expect([journal.digest(), journal.counts(), journal.orphans(undefined, all)]).toEqual(before);
+        expect([journal.totals.digest(), journal.totals.counts(), journal.heads.orphans(undefined, all)]).toEqual(
+          before,
+        );
         expectDerivedToBeRight(journal);
         journal.close();
       }),

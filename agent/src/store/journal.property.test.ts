@@ -45,7 +45,7 @@ class Walk {
     if (step === 'repaired') this.journal.verifyHeads(true);
     else if (step === 'rolled back') this.#rollBack();
     else if (step === 'synced') this.#sync();
-    else if (step === 'confirmed') this.journal.confirmed(this.journal.clean(undefined, 9));
+    else if (step === 'confirmed') this.journal.disk.confirmed(this.journal.disk.clean(undefined, 9));
     else if ('put' in step) {
       const file = { content: content(step.put), size: sizeOf(step.put) };
       this.#append(step.by, (seq) => put(step.by, seq, step.path, file));
@@ -81,12 +81,12 @@ class Walk {
   }
 
   #record(path: string, entry: Omit<DiskEntry, 'path'> | undefined): void {
-    this.journal.recordDisk([{ path, entry }]);
+    this.journal.disk.record([{ path, entry }]);
   }
 
   #sync(): void {
-    const { mark } = this.journal.unsynced(0);
-    this.journal.synced(0, mark, { beganMs: Number.MAX_SAFE_INTEGER, endedMs: Number.MAX_SAFE_INTEGER });
+    const { mark } = this.journal.disk.unsynced(0);
+    this.journal.disk.synced(0, mark, { beganMs: Number.MAX_SAFE_INTEGER, endedMs: Number.MAX_SAFE_INTEGER });
   }
 
   #rollBack(): void {
@@ -103,10 +103,10 @@ class Walk {
 /** All that is cached: the rows of the disk, the heads and the operations of one origin. */
 function contents(journal: Journal, made: readonly Operation[]) {
   return {
-    disk: paths.map((path) => journal.disk(path)),
-    heads: paths.map((path) => journal.heads(path)),
-    operations: made.map((operation) => journal.operation(operation)),
-    ofBee: journal.operationsOf(bee, 0, 100),
+    disk: paths.map((path) => journal.disk.at(path)),
+    heads: paths.map((path) => journal.heads.at(path)),
+    operations: made.map((operation) => journal.log.operation(operation)),
+    ofBee: journal.log.operationsOf(bee, 0, 100),
   };
 }
 
@@ -145,7 +145,7 @@ test('[JN12] the counts of the disk and of what is missing are those of a query 
       const query = sqlite.prepare(counted);
       for (const step of steps) {
         walk.take(step);
-        const { missingBytes, disk } = walk.journal.counts();
+        const { missingBytes, disk } = walk.journal.totals.counts();
         expect({ missingBytes, ...disk }).toEqual(query.get());
       }
     } finally {

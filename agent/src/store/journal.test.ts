@@ -17,8 +17,14 @@ describe('a journal that is opened again', () => {
     const first = openAnt(path);
     first.append([put(ant, 1, 'x'), put(ant, 2, 'y')]);
     show(first, put(ant, 1, 'x'));
-    first.addEvent(1, 'joined', { name: 'bee' });
-    const before = [first.known(), first.applied(), first.counts(), first.digest(), first.lastEventNumber()];
+    first.events.add(1, 'joined', { name: 'bee' });
+    const before = [
+      first.log.known(),
+      first.applied(),
+      first.totals.counts(),
+      first.totals.digest(),
+      first.events.lastNumber(),
+    ];
     first.close();
 
     const random = () => {
@@ -26,10 +32,16 @@ describe('a journal that is opened again', () => {
     };
     const second = openJournal({ path, memberId: 'a'.repeat(52) as typeof beeMember, random, nowMs: Date.now });
     expect(second.origin).toBe(ant);
-    const now = [second.known(), second.applied(), second.counts(), second.digest(), second.lastEventNumber()];
+    const now = [
+      second.log.known(),
+      second.applied(),
+      second.totals.counts(),
+      second.totals.digest(),
+      second.events.lastNumber(),
+    ];
     expect(now).toEqual(before);
     second.append([put(ant, 3, 'z')]);
-    expect(second.log({ beforeRow: 99, limit: 1 })[0]?.row).toBe(3);
+    expect(second.log.rows({ beforeRow: 99, limit: 1 })[0]?.row).toBe(3);
     second.close();
   });
 
@@ -46,7 +58,7 @@ describe('a journal that is opened again', () => {
     first.close();
     const second = openJournal({ path, memberId, random: Math.random, nowMs: Date.now });
     expect(second.origin).toBe(renewed);
-    expect(second.known()).toEqual({ [ant]: 1, [renewed]: 1 });
+    expect(second.log.known()).toEqual({ [ant]: 1, [renewed]: 1 });
     second.close();
   });
 

@@ -1,14 +1,5 @@
 import { rename } from 'node:fs/promises';
-import {
-  isMemberPath,
-  type LockstepError,
-  type MemberId,
-  markBytes,
-  type Operation,
-  type OriginId,
-} from '@lockstep/shared';
-import { formatDigest } from '../core/digest.ts';
-import type { DiskChange } from '../core/entry.ts';
+import type { LockstepError, MemberId, Operation, OriginId } from '@lockstep/shared';
 import type { Journal } from '../sync/ports/journal.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { JournalDatabase } from './database.ts';
@@ -18,6 +9,7 @@ import { CopyReader } from './heads/copy-reader.ts';
 import { HeadReader } from './heads/head-reader.ts';
 import { HeadRows } from './heads/head-rows.ts';
 import { HeadStore } from './heads/head-store.ts';
+import { MemberReader } from './heads/member-reader.ts';
 import { ParentStore } from './heads/parent-store.ts';
 import { JournalDamagedError } from './journal-error.ts';
 import { AckStore } from './operations/acks.ts';
@@ -100,32 +92,42 @@ export async function openJournalOrRebuild(
   }
 }
 
+/** The tables of the journal, and the writes that change several of them together. */
 function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRemote }: JournalOptions): Journal {
   const settings = new SettingStore(database);
   let origin = settings.origin(memberId, random);
   const origins = new OriginTable(database);
   const totals = new TotalsStore(database);
   const log = new OperationLog(database, origins);
-  const disk = new DiskStore(database, origins, totals);
+  const disk = new DiskStore(database, { origins, totals, beforeRemote });
   const rows = new HeadRows(database);
-  const polled = new PollReader(database, disk);
-  const reader = new HeadReader(database, { log, disk, rows, totals });
-  const copies = new CopyReader(database, log);
   const parents = new ParentStore(database);
+  const reader = new HeadReader(database, { log, disk, rows, parents, totals });
   const heads = new HeadStore({ origins, disk, rows, reader, parents, totals });
-  const tree = new TreeReader(database, { log, parents });
-  const applied = new AppliedReader(database, { log, origins, totals });
-  const acks = new AckStore(database);
-  const events = new EventStore(database);
-  const uses = new UseStore(database);
-  const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
+  const members = new MemberReader(database, reader);
   const seals = new SealStore(database);
-  const markOf = (of: OriginId, seq: number) => log.link(of, seq)?.toString('hex', 0, markBytes);
-  const named = new NamedMarks(database, { knownOf: (of) => log.knownOf(of), markOf });
+  const namedMarks = new NamedMarks(database, log);
+  const verifier = new Verifier(database, { origins, log, disk, heads, parents, totals });
   const cutter = new BranchCutter(database, { self: memberId, origins, log, disk, verifier });
+  const applied = new AppliedReader(database, { log, origins, totals });
   completeChains(database, { log, verifier });
 
   return {
+    log,
+    seals,
+    namedMarks,
+    heads: reader,
+    members,
+    conflictCopies: new CopyReader(database, log),
+    tree: new TreeReader(database, { log, parents }),
+    disk,
+    fingerprints: new PollReader(database, disk),
+    totals,
+    acks: new AckStore(database),
+    events: new EventStore(database),
+    settings,
+    uses: new UseStore(database),
+
     get origin() {
       return origin;
     },
@@ -133,13 +135,10 @@ function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRem
       origin = settings.newOrigin(memberId, random);
     },
     transaction: (body) => database.transaction(body),
+    applied: () => applied.applied(),
 
     append(operations) {
-      const fresh = withoutKnown(
-        operations,
-        (of) => log.knownOf(of),
-        (of) => seals.last(of),
-      );
+      const fresh = withoutKnown(operations, log, seals);
       if (fresh.length === 0) return fresh;
       const journaledAt = nowMs();
       // Others' operations can be fetched again after a power cut. No acknowledgement is sent before a row of `disk` is durable, and that
@@ -148,9 +147,9 @@ function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRem
       const run = own ? database.transaction.bind(database) : database.relaxedTransaction.bind(database);
       return run(() => {
         for (const operation of fresh) heads.merge(operation, log.add(operation, journaledAt));
-        if (fresh.some(({ kind }) => kind === 'member')) reader.forgetMembers();
+        if (fresh.some(({ kind }) => kind === 'member')) members.forget();
         parents.flush();
-        named.compare(fresh, (of) => seals.last(of));
+        namedMarks.compare(fresh, seals);
         return fresh;
       });
     },
@@ -159,104 +158,15 @@ function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRem
       database.transaction(() => {
         if (seals.last(of) <= last) return [];
         seals.set(of, last);
-        named.sealed(of, last);
+        namedMarks.sealed(of, last);
         const cut = cutter.cut(of, last);
-        reader.forgetMembers();
+        members.forget();
         parents.flush();
         return cut;
       }),
-    seals: () => seals.all(),
-    marks: () => log.marks(),
-    mark: markOf,
-    contradictions: () => named.contradictions(),
 
-    known: () => log.known(),
-    applied: () => applied.applied(),
-    operation: (dot) => log.operation(dot),
-    operationsOf: (of, after, limit) => log.operationsOf(of, after, limit),
-    operationsBeyond: (known, limit) => log.operationsBeyond(known, limit),
-    log: (query) => log.log(query),
-    logged: (dot) => log.logged(dot),
-    everHad: (path, entry) => log.everHad(path, entry),
-    operationWith: (path, content) => log.operationWith(path, content),
-
-    heads: (path) => reader.heads(path),
-    headsUnder: (prefix, after, limit) => reader.headsUnder(prefix, after, limit),
-    // The nearest live entries below a directory are directly in it, or have lost their parent.
-    hasLiveBelow: (directory) => parents.liveIn(directory) > 0 || reader.hasOrphanBelow(directory),
-    contested: (after, limit) => reader.contested(after, limit),
-    conflictCopies: (after, limit) => copies.conflictCopies(after, limit),
-    conflictCopyCount: () => copies.conflictCopyCount(),
-    removedCopies: (limit) => copies.removedCopies(limit),
-    orphans: (after, limit) => reader.orphans(after, limit),
-    headWithContent: (content) => reader.withContent(content),
-    members: () => reader.members(),
-    pending: (query) => reader.pending(query),
-    digest: () => formatDigest(totals.get().digest),
-
-    counts() {
-      const { files, directories, bytes, pending, contested, ...rest } = totals.get();
-      return {
-        files,
-        directories,
-        bytes,
-        operations: log.length(),
-        pending,
-        contested,
-        missingBytes: rest.missing_bytes,
-        disk: { files: rest.disk_files, directories: rest.disk_directories, bytes: rest.disk_bytes },
-      };
-    },
-
-    liveChildren: (directory, after, limit) => tree.liveChildren(directory, after, limit),
-    deletedChildren: (directory, after, limit) => tree.deletedChildren(directory, after, limit),
-    liveChildCount: (directory) => tree.liveChildCount(directory),
-    sumBelow: (directory, pathsMax) => tree.sumBelow(directory, pathsMax),
-    liveWithPrefix: (prefix, limit) => tree.liveWithPrefix(prefix, limit),
-    search: (text, after, bounds) => tree.search(text, after, bounds),
-
-    disk: (path) => disk.entry(path),
-    filesAt: (paths) => polled.at(paths),
-    filesAfter: (path, limit) => polled.after(path, limit),
-    diskChildren: (directory) => disk.children(directory),
-    diskBelow: (directory, after, limit) => disk.below(directory, after, limit),
-    diskWithContent: (content, limit) => disk.withContent(content, limit),
-    diskWithInode: (ino) => disk.withInode(ino),
-    damaged: () => disk.damaged(),
-
-    recordDisk(changes) {
-      if (changes.length === 0) return;
-      database.transaction(() => {
-        for (const change of changes) record(change);
-      });
-    },
-
-    watchContents: (watcher) => disk.watch(watcher),
-
-    unsynced: (after = 0) => disk.unsynced(after),
-    // If a power cut undoes it, it is done again: no row claims too much.
-    synced: (after, mark, span) => database.relaxedTransaction(() => disk.synced(after, mark, span)),
-    unconfirmed: (path) => disk.unconfirmed(path),
-    clean: (after, limit) => disk.clean(after, limit),
-    remoteBelow: (directory, after, limit) => disk.remoteBelow(directory, after, limit),
-    remoteChildren: (directory, after, limit) => disk.remoteChildren(directory, after, limit),
-    confirmed: (certain) => database.relaxedTransaction(() => disk.confirmed(certain)),
-
-    saveAck: (member, vector) => acks.save(member, vector),
-    acks: () => acks.all(),
-    addEvent: (at, kind, data) => events.add(at, kind, data),
-    events: (after, limit) => events.after(after, limit),
-    lastEventNumber: () => events.lastNumber(),
-    setting: (name) => settings.get(name),
-    setSetting: (name, value) => settings.set(name, value),
-    noteSetting: (name, value) => database.relaxedTransaction(() => settings.set(name, value)),
-    uses: () => uses.all(),
-    // What a power cut takes of it, the cache misses only.
-    noteUses: (used, forgotten) => database.relaxedTransaction(() => uses.write(used, forgotten)),
     verifyHeads(repair) {
-      reader.forgetMembers();
-      rows.forget();
-      disk.forget();
+      for (const part of [members, rows, disk]) part.forget();
       return verifier.verify(repair);
     },
     ageCaches() {
@@ -264,24 +174,14 @@ function compose(database: JournalDatabase, { memberId, random, nowMs, beforeRem
     },
     close: () => database.close(),
   };
-
-  function record(change: DiskChange): void {
-    if (isMemberPath(change.path)) throw new Error(`The path ${change.path} has no place on the disk.`);
-    if (change.entry?.remote) beforeRemote?.(change.path);
-    heads.diskChanged(change.path, disk.write(change));
-  }
 }
 
 /** The operations that are new and within their origin's seal, in order. Throws when an earlier number of an origin is missing. */
-function withoutKnown(
-  operations: readonly Operation[],
-  knownOf: (origin: OriginId) => number,
-  sealOf: (origin: OriginId) => number,
-): readonly Operation[] {
+function withoutKnown(operations: readonly Operation[], log: OperationLog, seals: SealStore): readonly Operation[] {
   const reached = new Map<OriginId, number>();
   return operations.filter(({ origin, seq }) => {
-    const last = reached.get(origin) ?? knownOf(origin);
-    if (seq <= last || seq > sealOf(origin)) return false;
+    const last = reached.get(origin) ?? log.knownOf(origin);
+    if (seq <= last || seq > seals.last(origin)) return false;
     if (seq !== last + 1) throw new Error(`Operation ${origin}:${seq} does not follow ${last}: numbers are missing.`);
     reached.set(origin, seq);
     return true;

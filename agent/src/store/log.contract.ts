@@ -54,26 +54,26 @@ export function logContract(open: () => Journal): void {
 
     test('[JN3] returns every field of every kind', () => {
       expect(journal.append(kinds)).toEqual(kinds);
-      expect(journal.operationsOf(ant, 0, 100)).toStrictEqual(kinds);
-      for (const operation of kinds) expect(journal.operation(operation)).toStrictEqual(operation);
-      for (const operation of kinds) expect(journal.heads(operation.path)).toStrictEqual([operation]);
+      expect(journal.log.operationsOf(ant, 0, 100)).toStrictEqual(kinds);
+      for (const operation of kinds) expect(journal.log.operation(operation)).toStrictEqual(operation);
+      for (const operation of kinds) expect(journal.heads.at(operation.path)).toStrictEqual([operation]);
     });
 
     test('[JN3] returns one operation with its row and the time at which it was journaled', () => {
       journal.append(kinds);
-      for (const { row, operation, journaledAt: at } of journal.log({ afterRow: 0, limit: 100 })) {
-        expect(journal.logged(operation)).toEqual({ row, operation, journaledAt: at });
+      for (const { row, operation, journaledAt: at } of journal.log.rows({ afterRow: 0, limit: 100 })) {
+        expect(journal.log.row(operation)).toEqual({ row, operation, journaledAt: at });
       }
-      expect(journal.logged(dot(ant, 99))).toBeUndefined();
-      expect(journal.logged(dot(cat, 1))).toBeUndefined();
+      expect(journal.log.row(dot(ant, 99))).toBeUndefined();
+      expect(journal.log.row(dot(cat, 1))).toBeUndefined();
     });
 
     test('[JN1] skips the operations that it has, also within one call', () => {
       const [first, second] = [put(ant, 1, 'a'), put(ant, 2, 'b')];
       expect(journal.append([first, second, first])).toEqual([first, second]);
       expect(journal.append([second, put(ant, 3, 'c'), first])).toEqual([put(ant, 3, 'c')]);
-      expect(journal.known()).toEqual({ [ant]: 3 });
-      expect(journal.counts().operations).toBe(3);
+      expect(journal.log.known()).toEqual({ [ant]: 3 });
+      expect(journal.log.length()).toBe(3);
     });
 
     test.each([
@@ -82,31 +82,31 @@ export function logContract(open: () => Journal): void {
       ['within the call', [put(ant, 2, 'x'), put(ant, 4, 'y')]],
     ])('[JN1] refuses a gap %s and takes nothing', (_, operations) => {
       journal.append([put(ant, 1, 'a')]);
-      const digest = journal.digest();
+      const digest = journal.totals.digest();
       expect(() => journal.append(operations)).toThrow('numbers are missing');
-      expect(journal.known()).toEqual({ [ant]: 1 });
-      expect([journal.digest(), journal.heads('x')]).toEqual([digest, []]);
+      expect(journal.log.known()).toEqual({ [ant]: 1 });
+      expect([journal.totals.digest(), journal.heads.at('x')]).toEqual([digest, []]);
     });
 
     test('an origin that is only mentioned is not known', () => {
       journal.append([put(ant, 1, 'a', { version: after(dot(ant, 1), dot(bee, 9)) })]);
-      expect(journal.known()).toEqual({ [ant]: 1 });
+      expect(journal.log.known()).toEqual({ [ant]: 1 });
       expect(journal.applied().vector).toEqual({});
-      expect([journal.operation(dot(bee, 9)), journal.operation(dot(cat, 1))]).toEqual([undefined, undefined]);
+      expect([journal.log.operation(dot(bee, 9)), journal.log.operation(dot(cat, 1))]).toEqual([undefined, undefined]);
     });
 
     test('[JN1] returns the operations beyond a vector, origin by origin in seq order', () => {
       const ofAnt = [1, 2, 3, 4, 5].map((seq) => put(ant, seq, `a${seq}`));
       const ofBee = [1, 2].map((seq) => put(bee, seq, `b${seq}`));
       journal.append([...ofAnt.slice(0, 2), ...ofBee, ...ofAnt.slice(2)]);
-      expect(journal.operationsOf(ant, 1, 2)).toEqual(ofAnt.slice(1, 3));
-      expect([...journal.operationsBeyond({}, 2)]).toEqual([
+      expect(journal.log.operationsOf(ant, 1, 2)).toEqual(ofAnt.slice(1, 3));
+      expect([...journal.log.operationsBeyond({}, 2)]).toEqual([
         ofAnt.slice(0, 2),
         ofAnt.slice(2, 4),
         ofAnt.slice(4),
         ofBee,
       ]);
-      expect([...journal.operationsBeyond({ [ant]: 4, [bee]: 9, [cat]: 1 }, 2)]).toEqual([ofAnt.slice(4)]);
+      expect([...journal.log.operationsBeyond({ [ant]: 4, [bee]: 9, [cat]: 1 }, 2)]).toEqual([ofAnt.slice(4)]);
     });
 
     test('can be read in both directions, as a whole and for one path', () => {
@@ -114,19 +114,19 @@ export function logContract(open: () => Journal): void {
       journal.append(operations.slice(0, 2));
       journal.append(operations.slice(2));
       const rows = operations.map((operation, index) => ({ row: index + 1, operation, journaledAt }));
-      expect(journal.log({ limit: 9 })).toEqual(rows);
-      expect(journal.log({ afterRow: 1, limit: 2 })).toEqual(rows.slice(1, 3));
-      expect(journal.log({ beforeRow: 4, limit: 2 }).map(({ row }) => row)).toEqual([3, 2]);
-      expect(journal.log({ path: 'x', limit: 9 }).map(({ row }) => row)).toEqual([1, 3, 4]);
-      expect(journal.log({ path: 'x', beforeRow: 4, limit: 1 }).map(({ row }) => row)).toEqual([3]);
-      expect(journal.log({ path: 'x', afterRow: 1, beforeRow: 4, limit: 9 }).map(({ row }) => row)).toEqual([3]);
-      expect(journal.log({ path: 'z', limit: 9 })).toEqual([]);
+      expect(journal.log.rows({ limit: 9 })).toEqual(rows);
+      expect(journal.log.rows({ afterRow: 1, limit: 2 })).toEqual(rows.slice(1, 3));
+      expect(journal.log.rows({ beforeRow: 4, limit: 2 }).map(({ row }) => row)).toEqual([3, 2]);
+      expect(journal.log.rows({ path: 'x', limit: 9 }).map(({ row }) => row)).toEqual([1, 3, 4]);
+      expect(journal.log.rows({ path: 'x', beforeRow: 4, limit: 1 }).map(({ row }) => row)).toEqual([3]);
+      expect(journal.log.rows({ path: 'x', afterRow: 1, beforeRow: 4, limit: 9 }).map(({ row }) => row)).toEqual([3]);
+      expect(journal.log.rows({ path: 'z', limit: 9 })).toEqual([]);
     });
 
     test('can be read in both directions for a directory and all paths below it', () => {
       const names = ['d', 'd/a', 'other', 'd.x', 'd/e/b', 'd0', 'd/a'];
       journal.append(names.map((name, index) => put(ant, index + 1, name)));
-      const rows = (query: Parameters<typeof journal.log>[0]) => journal.log(query).map(({ row }) => row);
+      const rows = (query: Parameters<typeof journal.log.rows>[0]) => journal.log.rows(query).map(({ row }) => row);
       expect(rows({ under: 'd', limit: 9 })).toEqual([1, 2, 5, 7]);
       expect(rows({ under: 'd', beforeRow: 7, limit: 2 })).toEqual([5, 2]);
       expect(rows({ under: 'd', beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })).toEqual([7, 5, 2, 1]);
@@ -137,7 +137,7 @@ export function logContract(open: () => Journal): void {
 
     test('finds every content that a path had', () => {
       journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), remove(ant, 3, 'x'), put(ant, 4, 'y')]);
-      const contents = [1, 2, 3, 4].map((seq) => journal.everHad('x', { content: content(seq) }));
+      const contents = [1, 2, 3, 4].map((seq) => journal.log.everHad('x', { content: content(seq) }));
       expect(contents).toEqual([true, true, false, false]);
     });
   });

@@ -28,8 +28,9 @@ export function pendingContract(open: () => Journal): void {
   });
 
   describe('pending', () => {
-    const live = (from?: string, limit = 99) => pathsOf(journal.pending({ which: 'live', after: from, limit }));
-    const deletes = (from?: string, limit = 99) => pathsOf(journal.pending({ which: 'delete', after: from, limit }));
+    const live = (from?: string, limit = 99) => pathsOf(journal.heads.pending({ which: 'live', after: from, limit }));
+    const deletes = (from?: string, limit = 99) =>
+      pathsOf(journal.heads.pending({ which: 'delete', after: from, limit }));
     const first = put(ant, 1, 'x');
     const edit = put(ant, 2, 'x');
     const gone = remove(ant, 2, 'x');
@@ -45,12 +46,12 @@ export function pendingContract(open: () => Journal): void {
       | { readonly damaged: Operation }
       | 'forgotten';
     const take = (step: Step): void => {
-      if (step === 'forgotten') journal.recordDisk([{ path: 'x', entry: undefined }]);
+      if (step === 'forgotten') journal.disk.record([{ path: 'x', entry: undefined }]);
       else if ('damaged' in step) {
         const entry = { dot: step.damaged, fingerprint: fingerprint(1), damaged: true };
-        journal.recordDisk([{ path: 'x', entry }]);
+        journal.disk.record([{ path: 'x', entry }]);
       } else if ('shown' in step) show(journal, step.shown);
-      else if ('absent' in step) journal.recordDisk([{ path: 'x', entry: { dot: step.absent } }]);
+      else if ('absent' in step) journal.disk.record([{ path: 'x', entry: { dot: step.absent } }]);
       else journal.append([step]);
     };
 
@@ -76,7 +77,7 @@ export function pendingContract(open: () => Journal): void {
     ])('$name', ({ steps, live: isLive = false, delete: isDelete = false }) => {
       for (const step of steps) take(step);
       expect([live(), deletes()]).toEqual([isLive ? ['x'] : [], isDelete ? ['x'] : []]);
-      expect(journal.counts().pending).toBe(Number(isLive) + Number(isDelete));
+      expect(journal.totals.counts().pending).toBe(Number(isLive) + Number(isDelete));
       expect(journal.verifyHeads(false).differing).toEqual([]);
     });
 
@@ -95,7 +96,9 @@ export function pendingContract(open: () => Journal): void {
       show(journal, sibling);
       journal.append([first]);
       const disk = { path: 'x', dot: dot(bee, 1), content: content(1), fingerprint: fingerprint(1) };
-      expect(journal.pending({ which: 'live', limit: 9 })).toEqual([{ path: 'x', heads: [first, sibling], disk }]);
+      expect(journal.heads.pending({ which: 'live', limit: 9 })).toEqual([
+        { path: 'x', heads: [first, sibling], disk },
+      ]);
     });
   });
 
@@ -147,7 +150,7 @@ export function pendingContract(open: () => Journal): void {
     test('[AK1] entries of the member list are applied once they are known, contested ones too', () => {
       const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
       journal.append([memberOperation(bee, 1, record), memberOperation(cat, 1, { ...record, name: 'bea' })]);
-      expect(journal.counts()).toMatchObject({ contested: 1, pending: 0 });
+      expect(journal.totals.counts()).toMatchObject({ contested: 1, pending: 0 });
       expect(journal.applied()).toEqual({ vector: { [bee]: 1, [cat]: 1 }, ranges: {} });
     });
 

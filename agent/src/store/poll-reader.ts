@@ -1,4 +1,5 @@
 import { type KnownFile, type PackedFiles, packFiles } from '../core/packed-files.ts';
+import type { FingerprintTable } from '../sync/ports/disk-table.ts';
 import type { JournalDatabase } from './database.ts';
 import type { DiskStore } from './disk.ts';
 import { limitTo, type Statement } from './statement.ts';
@@ -6,7 +7,7 @@ import { limitTo, type Statement } from './statement.ts';
 const columns = 'path, ino, size, mtime_ms, ctime_ms, mode';
 
 /** Reads only the columns that the poll for changes compares: it reads hundreds of rows of `disk` each second. */
-export class PollReader {
+export class PollReader implements FingerprintTable {
   readonly #database: JournalDatabase;
   readonly #disk: DiskStore;
   readonly #after: Statement;
@@ -26,7 +27,7 @@ export class PollReader {
   at(paths: readonly string[]): PackedFiles {
     const files: KnownFile[] = [];
     for (const path of paths) {
-      const row = this.#disk.entry(path);
+      const row = this.#disk.at(path);
       if (row?.fingerprint === undefined || row.content === undefined) continue;
       const { ino, size, mtimeMs, ctimeMs, mode } = row.fingerprint;
       files.push({ path, ino, size, mtimeMs, ctimeMs, mode });

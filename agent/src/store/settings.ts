@@ -1,4 +1,5 @@
 import { isOriginId, type MemberId, memberOf, type OriginId, originId } from '@lockstep/shared';
+import type { SettingTable } from '../sync/ports/journal.ts';
 import type { JournalDatabase } from './database.ts';
 import { copied, damaged } from './journal-error.ts';
 import type { Statement } from './statement.ts';
@@ -12,7 +13,7 @@ export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 export const incarnationLength = 8;
 
 /** The table `settings`: values by name, and the journal's own origin. */
-export class SettingStore {
+export class SettingStore implements SettingTable {
   readonly #database: JournalDatabase;
   readonly #get: Statement<{ value: string }>;
   readonly #set: Statement;
@@ -31,6 +32,10 @@ export class SettingStore {
 
   set(name: string, value: string): void {
     this.#database.transaction(() => this.#set.run(namePrefix + name, value));
+  }
+
+  note(name: string, value: string): void {
+    this.#database.relaxedTransaction(() => this.set(name, value));
   }
 
   /**

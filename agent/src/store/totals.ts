@@ -1,4 +1,5 @@
-import { type Digest, emptyDigest } from '../core/digest.ts';
+import { type Digest, emptyDigest, formatDigest } from '../core/digest.ts';
+import type { JournalCounts, TotalsTable } from '../sync/ports/head-tables.ts';
 import type { JournalDatabase } from './database.ts';
 import type { Statement } from './statement.ts';
 
@@ -35,7 +36,7 @@ export function noHeads(): HeadTotals {
 }
 
 /** The one row of `totals`: read once, changed in memory, written once in each transaction that changed it. */
-export class TotalsStore {
+export class TotalsStore implements TotalsTable {
   readonly #database: JournalDatabase;
   readonly #select: Statement<TotalsRow>;
   readonly #update: Statement;
@@ -60,6 +61,16 @@ export class TotalsStore {
 
   get(): Readonly<Totals> {
     return this.#loaded();
+  }
+
+  counts(): JournalCounts {
+    const { files, directories, bytes, pending, contested, ...rest } = this.#loaded();
+    const disk = { files: rest.disk_files, directories: rest.disk_directories, bytes: rest.disk_bytes };
+    return { files, directories, bytes, pending, contested, missingBytes: rest.missing_bytes, disk };
+  }
+
+  digest(): string {
+    return formatDigest(this.#loaded().digest);
   }
 
   /** The totals, to be changed in place, within a transaction. */

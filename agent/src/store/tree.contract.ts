@@ -13,11 +13,11 @@ export function treeContract(open: () => Journal): void {
   describe('the tree', () => {
     /** Journals files at these paths, after the operations so far. */
     const files = (...paths: readonly string[]) => {
-      const first = journal.counts().operations + 1;
+      const first = journal.log.length() + 1;
       journal.append(paths.map((path, index) => put(ant, first + index, path)));
     };
     const children = (directory: string, after?: string, limit = 99) =>
-      pathsOf(journal.liveChildren(directory, after, limit));
+      pathsOf(journal.tree.liveChildren(directory, after, limit));
 
     test('[TR1] a directory lists its own entries, not those of the directories in it', () => {
       journal.append([mkdir(ant, 1, 'a'), mkdir(ant, 2, 'a/d'), put(ant, 3, 'a/d/x'), put(ant, 4, 'a/gone')]);
@@ -26,7 +26,7 @@ export function treeContract(open: () => Journal): void {
       expect(children('')).toEqual(['a', 'a.b']);
       expect(children('a')).toEqual(['a/d', 'a/d-', 'a/🐜']);
       expect(children('a/d/x')).toEqual([]);
-      expect(['', 'a', 'a/d', 'a/🐜'].map((path) => journal.liveChildCount(path))).toEqual([2, 3, 1, 0]);
+      expect(['', 'a', 'a/d', 'a/🐜'].map((path) => journal.tree.liveChildCount(path))).toEqual([2, 3, 1, 0]);
     });
 
     test('[TR1] pages follow each other, even if entries come or go in between', () => {
@@ -45,7 +45,7 @@ export function treeContract(open: () => Journal): void {
       files('d/a', 'd/b', 'd/c', 'd/sub/x', 'e');
       journal.append(['d/a', 'd/c', 'd/sub/x', 'e'].map((path, index) => remove(ant, 6 + index, path)));
       const deleted = (directory: string, after?: string, limit = 99) =>
-        pathsOf(journal.deletedChildren(directory, after, limit));
+        pathsOf(journal.tree.deletedChildren(directory, after, limit));
       expect(deleted('d')).toEqual(['d/a', 'd/c']);
       expect(deleted('d', 'd/a')).toEqual(['d/c']);
       expect(deleted('d', undefined, 1)).toEqual(['d/a']);
@@ -58,16 +58,16 @@ export function treeContract(open: () => Journal): void {
       journal.append([mkdir(ant, 1, 'a'), put(ant, 2, 'a/x'), mkdir(ant, 3, 'a/d'), put(ant, 4, 'a/d/y')]);
       journal.append([put(ant, 5, 'a.b'), put(ant, 6, 'a0'), put(ant, 7, 'a/gone'), remove(ant, 8, 'a/gone')]);
       // The fixture's files have ten bytes for each number of their operation.
-      expect(journal.sumBelow('a', 99)).toEqual({ bytes: 20 + 40, paths: 3 });
-      expect(journal.sumBelow('a/d', 99)).toEqual({ bytes: 40, paths: 1 });
-      expect(journal.sumBelow('a/x', 99)).toEqual({ bytes: 0, paths: 0 });
-      expect(journal.sumBelow('', 99)).toEqual({ bytes: 20 + 40 + 50 + 60, paths: 6 });
-      expect(journal.sumBelow('a', 2)).toEqual({ bytes: 40, paths: 2 });
+      expect(journal.tree.sumBelow('a', 99)).toEqual({ bytes: 20 + 40, paths: 3 });
+      expect(journal.tree.sumBelow('a/d', 99)).toEqual({ bytes: 40, paths: 1 });
+      expect(journal.tree.sumBelow('a/x', 99)).toEqual({ bytes: 0, paths: 0 });
+      expect(journal.tree.sumBelow('', 99)).toEqual({ bytes: 20 + 40 + 50 + 60, paths: 6 });
+      expect(journal.tree.sumBelow('a', 2)).toEqual({ bytes: 40, paths: 2 });
     });
 
     test('[TR2] a search ignores case, and looks in names only unless the text has a slash', () => {
       files('Photos/one.JPG', 'Photos/photo.txt', 'Ärger/x', 'a/ärgerlich', '100%/5_5', '100%/555', 'z/日本', 'z/日木');
-      const found = (text: string) => pathsOf(journal.search(text, undefined, { limit: 99, pathsMax: 99 }).found);
+      const found = (text: string) => pathsOf(journal.tree.search(text, undefined, { limit: 99, pathsMax: 99 }).found);
       expect(found('photo')).toEqual(['Photos/photo.txt']);
       expect(found('jpg')).toEqual(['Photos/one.JPG']);
       expect(found('ÄRGER')).toEqual(['a/ärgerlich']);
@@ -82,18 +82,18 @@ export function treeContract(open: () => Journal): void {
       files('a1', 'a2', 'b1', 'b2', 'c1');
       const slices = [];
       for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
-        const slice = journal.search('1', after, { limit: 2, pathsMax: 2 });
+        const slice = journal.tree.search('1', after, { limit: 2, pathsMax: 2 });
         slices.push(pathsOf(slice.found));
         after = slice.next;
       }
       expect(slices).toEqual([['a1'], ['b1'], ['c1']]);
-      expect(journal.search('a', undefined, { limit: 1, pathsMax: 9 }).next).toBe('a1');
+      expect(journal.tree.search('a', undefined, { limit: 1, pathsMax: 9 }).next).toBe('a1');
     });
 
     test('entries with a common prefix', () => {
       files('d/a.conflict-1', 'd/a.conflict-2', 'd/a.txt', 'd/b');
-      expect(pathsOf(journal.liveWithPrefix('d/a.conflict-', 9))).toEqual(['d/a.conflict-1', 'd/a.conflict-2']);
-      expect(pathsOf(journal.liveWithPrefix('d/a', 1))).toEqual(['d/a.conflict-1']);
+      expect(pathsOf(journal.tree.liveWithPrefix('d/a.conflict-', 9))).toEqual(['d/a.conflict-1', 'd/a.conflict-2']);
+      expect(pathsOf(journal.tree.liveWithPrefix('d/a', 1))).toEqual(['d/a.conflict-1']);
     });
   });
 }

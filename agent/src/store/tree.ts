@@ -1,5 +1,5 @@
 import { isMemberPath, nameOf, type Operation } from '@lockstep/shared';
-import type { BelowSum, SearchBounds, SearchSlice, TreeQuestions } from '../sync/ports/tree.ts';
+import type { BelowSum, SearchBounds, SearchSlice, TreeTable } from '../sync/ports/head-tables.ts';
 import type { JournalDatabase } from './database.ts';
 import { absentType } from './heads/head-row.ts';
 import type { ParentStore } from './heads/parent-store.ts';
@@ -13,7 +13,7 @@ interface HeadAt {
 }
 
 /** The live visible heads as a tree. */
-export class TreeReader implements TreeQuestions {
+export class TreeReader implements TreeTable {
   readonly #log: OperationLog;
   readonly #parents: ParentStore;
   readonly #between: Statement<HeadAt>;

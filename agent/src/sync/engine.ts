@@ -291,7 +291,7 @@ export class Engine {
     if (!lifecycle.enter('active')) return;
     this.#scrub.start();
     this.#prefetcher?.refill();
-    this.events.add('active', { name: context.self.name, operations: context.journal.counts().operations });
+    this.events.add('active', { name: context.self.name, operations: context.journal.log.length() });
     await this.#heartbeat.send();
   }
 

@@ -102,7 +102,7 @@ export class Housekeeping {
     const { clock, journal } = this.#context;
     const peers = this.#loops.peers.all();
     this.#loops.throughput.note(clock.monotonicMs(), {
-      operations: journal.counts().operations,
+      operations: journal.log.length(),
       receivedBytes: peers.reduce((sum, { received }) => sum + received.total, 0),
       sentBytes: peers.reduce((sum, { sent }) => sum + sent.total, 0),
     });
@@ -112,10 +112,10 @@ export class Housekeeping {
   #needsStaged(content: ContentId): boolean {
     const { journal, wanted } = this.#context;
     if (this.#loops.oldVersions.isKeeping(content)) return true;
-    const head = journal.headWithContent(content);
+    const head = journal.heads.withContent(content);
     if (head === undefined) return false;
     // Of siblings every member keeps the contents until they are joined, also one that fetches on demand.
-    const isNeeded = wanted.isWanted(head.path) || journal.heads(head.path).length > 1;
+    const isNeeded = wanted.isWanted(head.path) || journal.heads.at(head.path).length > 1;
     return isNeeded && isWanted(journal, content);
   }
 }

@@ -111,14 +111,15 @@ export class ServedCluster {
   /** Resolves when all running agents hold what is on ant's disk. */
   async settled(): Promise<void> {
     const { engine, cluster } = this;
-    const digest = (machine: Machine): string => machine.journal.digest();
+    const digest = (machine: Machine): string => machine.journal.totals.digest();
     await cluster.scheduler.run(cluster.scheduler.nowMs + 100);
     await cluster.until(
       () =>
         engine.localChanges.unsettled === 0 &&
         cluster.machines.every(
           (machine) =>
-            !machine.isRunning || (digest(machine) === digest(this.ant) && machine.journal.counts().pending === 0),
+            !machine.isRunning ||
+            (digest(machine) === digest(this.ant) && machine.journal.totals.counts().pending === 0),
         ),
     );
   }

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => api.stop());
 
-const last = (): number => api.engine.context.journal.lastEventNumber();
+const last = (): number => api.engine.context.journal.events.lastNumber();
 
 function addEvents(count: number): void {
   for (let event = 0; event < count; event++) api.engine.events.add('delivered', { event });

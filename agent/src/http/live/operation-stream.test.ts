@@ -18,7 +18,7 @@ function write(count: number): void {
 }
 
 const lastRow = (): number =>
-  api.engine.context.journal.log({ beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.row ?? 0;
+  api.engine.context.journal.log.rows({ beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.row ?? 0;
 
 /** The first operation is that the member joined. */
 beforeEach(async () => {

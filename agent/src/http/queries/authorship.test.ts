@@ -15,7 +15,7 @@ test('[DB-J9] who settled a conflict is not its author: those are who wrote the 
   const { cluster, engine } = served;
   await served.write('notes.txt', 'first');
   for (const name of ['bee', 'cat']) cluster.user(name).write('notes.txt', name, contentOfText(`by ${name}`));
-  await cluster.until(() => engine.context.journal.counts().files === 2);
+  await cluster.until(() => engine.context.journal.totals.counts().files === 2);
   await served.settled();
 
   const { operations } = readOperations(engine, { limit: 100 });

@@ -15,7 +15,7 @@ export function authorshipOf(
   operation: Operation,
 ): Pick<OperationReport, 'writer' | 'conflict' | 'settles'> {
   const lost = lostVersionOf(engine, operation);
-  const wrote = writerOf(lost ?? operation, (dot) => engine.context.journal.operation(dot));
+  const wrote = writerOf(lost ?? operation, (dot) => engine.context.journal.log.operation(dot));
   const member = memberOf(wrote.origin);
   const isOwn = wrote.origin === operation.origin && wrote.seq === operation.seq;
   return {
@@ -41,8 +41,8 @@ function lostVersionOf({ context }: Engine, operation: Operation): Operation | u
   const { kind, path, replaced, from } = operation;
   const isNew = (kind === 'put' || kind === 'symlink') && replaced === undefined && from === undefined;
   if (!isNew || !isConflictPath(path)) return undefined;
-  return context.journal
-    .log({ path: originalPath(path), beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
+  return context.journal.log
+    .rows({ path: originalPath(path), beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
     .map((row) => row.operation)
     .find((other) => stampMs(other.hlc) === lostAtMs(path) && isSameContent(other, operation));
 }

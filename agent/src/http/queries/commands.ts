@@ -42,7 +42,7 @@ async function refuseLastCopies(engine: Engine): Promise<void> {
   const { context, peers } = engine;
   const others = peers.all().filter(({ state }) => state !== 'left');
   if (others.length === 0) return;
-  const { disk } = context.journal.counts();
+  const { disk } = context.journal.totals.counts();
   const timeoutMs = receivedMsMax + scanMsPerPath * (disk.files + disk.directories);
   const { done, isUnjournaled, blocking } = await engine.wait({ for: 2, timeoutMs }, () => false);
   if (done) return;

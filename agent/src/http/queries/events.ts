@@ -3,10 +3,10 @@ import type { Engine } from '../../sync/engine.ts';
 
 /** One page of the kept events with a number above `after`, oldest first. */
 export function readEvents({ context: { journal } }: Engine, { after, limit }: EventsQuery): EventsPage {
-  const [oldest] = journal.events(0, 1);
-  const last = journal.lastEventNumber();
-  const events = journal
-    .events(after, limit)
+  const [oldest] = journal.events.after(0, 1);
+  const last = journal.events.lastNumber();
+  const events = journal.events
+    .after(after, limit)
     .map(({ number, at, kind, data }) => ({ number, at, kind, data: { ...data } }));
   return { events, oldest: oldest?.number ?? last + 1, last };
 }

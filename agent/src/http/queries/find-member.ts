@@ -10,7 +10,7 @@ export function findMember(
   member: string,
   preferred?: MemberRecord['standing'],
 ): MemberRecord {
-  const members = journal.members();
+  const members = journal.members.all();
   const first = matching(
     members.filter(({ standing }) => standing === preferred),
     member,

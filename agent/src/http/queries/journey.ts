@@ -10,7 +10,7 @@ import { shownBy } from './shown-by.ts';
 
 /** The journey of one operation to each member, as far as this one saw it; undefined if the log does not hold it. */
 export function readJourney(engine: Engine, dot: Dot): Journey | undefined {
-  const logged = engine.context.journal.logged(dot);
+  const logged = engine.context.journal.log.row(dot);
   if (logged === undefined) return undefined;
   const { operation, journaledAt } = logged;
   const author = memberOf(operation.origin);

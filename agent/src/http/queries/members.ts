@@ -21,7 +21,7 @@ export function readMembers(engine: Engine): readonly MemberReport[] {
 
 function reportSelf(engine: Engine): MemberReport {
   const { journal, self, problems } = engine.context;
-  const counts = journal.counts();
+  const counts = journal.totals.counts();
   const shown = shownBy(engine, self.id, journal.applied());
   const latenciesMs: Record<string, number> = {};
   for (const peer of engine.peers.ready()) if (peer.rttMs !== undefined) latenciesMs[peer.id] = peer.rttMs;
@@ -51,8 +51,8 @@ function reportSelf(engine: Engine): MemberReport {
     progress: ownProgress(engine),
     freeBytes: engine.health.folder.room?.freeBytes,
     load: engine.health.load,
-    version: journal.known(),
-    digest: journal.digest(),
+    version: journal.log.known(),
+    digest: journal.totals.digest(),
     catchUp: engine.catchUp.progress(),
     latenciesMs,
   };
@@ -79,7 +79,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     connected: peer.ready,
     via: peer.passedOn?.by.id,
     rttMs: peer.ready ? (peer.rttMs ?? null) : null,
-    behind: countBehind(journal.known(), shown),
+    behind: countBehind(journal.log.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
     lastError:
@@ -115,11 +115,11 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
  */
 function knownAround({ context, peers }: Engine): VersionVector {
   const { journal, problems } = context;
-  const known = journal.known();
+  const known = journal.log.known();
   if (!problems.has('disk-full')) return known;
   return withinSeals(
     peers.ready().reduce((all, peer) => joinVectors(all, peer.known), known),
-    journal.seals(),
+    journal.seals.all(),
   );
 }
 
@@ -147,8 +147,8 @@ export function conditionOf({ pause, peers }: Engine, peer: Peer): MemberConditi
 function behindSeconds(engine: Engine, applied: Peer['applied']): number {
   const { journal, clock } = engine.context;
   let oldestMs = clock.wallMs();
-  for (const dot of blockingOrigins(applied, journal.known())) {
-    const operation = journal.operation(dot);
+  for (const dot of blockingOrigins(applied, journal.log.known())) {
+    const operation = journal.log.operation(dot);
     if (operation) oldestMs = Math.min(oldestMs, stampMs(operation.hlc));
   }
   return Math.max(0, Math.round((clock.wallMs() - oldestMs) / 100) / 10);

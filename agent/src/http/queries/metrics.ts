@@ -12,7 +12,7 @@ export function readMetrics({ totals, localChanges, transfers, context }: Engine
     ...totals,
     queues: {
       dirty: localChanges.unsettled,
-      pending: context.journal.counts().pending,
+      pending: context.journal.totals.counts().pending,
       fetch: transfers.progress().length,
       inbox_bytes: context.receivedBytesCache.bytes,
     },

@@ -39,7 +39,7 @@ export function reportLogged(engine: Engine, { row, operation, journaledAt }: Lo
 /** One page of the operation log: newest first below `before`, or oldest first above `after`. */
 export function readOperations(engine: Engine, { before, after, limit, path }: OperationsQuery): OperationsPage {
   const beforeRow = after === undefined ? (before ?? Number.MAX_SAFE_INTEGER) : undefined;
-  const rows = engine.context.journal.log({ under: path, afterRow: after, beforeRow, limit });
+  const rows = engine.context.journal.log.rows({ under: path, afterRow: after, beforeRow, limit });
   const operations = rows.map((row) => reportLogged(engine, row));
   return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
 }

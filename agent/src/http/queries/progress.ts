@@ -32,5 +32,5 @@ export function heardPeers({ peers }: Engine): readonly Peer[] {
 /** Bytes of all files, as each of the members that are heard says. */
 function knownTotals(engine: Engine): readonly number[] {
   const others = heardPeers(engine).map(({ said }) => said?.totalBytes ?? 0);
-  return [engine.context.journal.counts().bytes, ...others];
+  return [engine.context.journal.totals.counts().bytes, ...others];
 }

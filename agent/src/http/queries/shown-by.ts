@@ -11,11 +11,11 @@ const durableWithinMs = 5_000;
  */
 export function shownBy({ context }: Engine, member: MemberId, applied: Applied): Applied {
   const { journal, clock } = context;
-  const known = journal.known();
+  const known = journal.log.known();
   const vector: Record<OriginId, number> = { ...applied.vector };
   for (const dot of blockingOrigins(applied, known)) {
     if (memberOf(dot.origin) !== member) continue;
-    const logged = journal.logged(dot);
+    const logged = journal.log.row(dot);
     const isRecent = logged !== undefined && clock.wallMs() - logged.journaledAt < durableWithinMs;
     if (isRecent) vector[dot.origin] = known[dot.origin] ?? dot.seq;
   }

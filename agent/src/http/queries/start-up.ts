@@ -5,7 +5,7 @@ import { ownProgress } from './progress.ts';
 /** How far the start of this member has come. */
 export function readStartUp(engine: Engine): StartUp {
   const { context, catchUp, peers, transfers, lifecycle, localChanges } = engine;
-  const counts = context.journal.counts();
+  const counts = context.journal.totals.counts();
   const pull = catchUp.progress();
   const sources = new Set(transfers.progress().flatMap(({ source }) => (source === undefined ? [] : [source])));
   return {

@@ -25,7 +25,7 @@ test('[DB-A14] to a newcomer, a member that knows more than it is not behind', a
   ant.known = { [ant.origin]: 2 };
   const { engine, until } = openTestMember([ant]);
   void engine.start();
-  const knows = (seq: number) => engine.context.journal.known()[ant.origin] === seq;
+  const knows = (seq: number) => engine.context.journal.log.known()[ant.origin] === seq;
   expect(await until(() => engine.peers.get(ant.id)?.ready === true, 10_000)).toBe(true);
   // The second one does not come: the logs cannot be compared yet.
   ant.sayOperations(directoriesOf(ant, 1, 1));

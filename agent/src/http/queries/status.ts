@@ -12,13 +12,13 @@ const problemsListed = 1_000;
 /** The state of this member, and of all others as it knows them. */
 export function readStatus(engine: Engine, place: Place): Status {
   const { journal, self, problems, clock } = engine.context;
-  const counts = journal.counts();
+  const counts = journal.totals.counts();
   const members = readMembers(engine);
   const joined = members.filter((member) => member.state !== 'left');
   const problemList = problems.list();
   const work = engine.work.list();
   const limits = delayingLimits(engine);
-  const known = journal.known();
+  const known = journal.log.known();
   const shortRules = engine.copies.placement.shortRules();
   return {
     member: {
@@ -49,7 +49,7 @@ export function readStatus(engine: Engine, place: Place): Status {
       engine.peers.all().every((peer) => peer.state === 'left' || countBeyond(peer.known, known) === 0),
     pending: counts.pending,
     conflicts: counts.contested,
-    conflictCopies: journal.conflictCopyCount(),
+    conflictCopies: journal.conflictCopies.count(),
     problems: problemList.slice(0, problemsListed).map((problem) => ({ ...problem })),
     problemCount: problems.count,
     files: counts.disk.files,
@@ -60,10 +60,10 @@ export function readStatus(engine: Engine, place: Place): Status {
     filters: filters(engine),
     history: engine.retention.report(),
     load: engine.health.load,
-    operations: counts.operations,
+    operations: journal.log.length(),
     version: known,
-    digest: journal.digest(),
-    lastEvent: journal.lastEventNumber(),
+    digest: journal.totals.digest(),
+    lastEvent: journal.events.lastNumber(),
     oldestMember: oldestMember(engine),
     catchUp: engine.catchUp.progress(),
     ...(shortRules.length > 0 && { shortRules }),

@@ -34,7 +34,7 @@ export function readTransfers(engine: Engine): Transfers {
       .map((transfer) => reportTransfer(engine, transfer, nowMs))
       .sort((a, b) => compareMoving(movingFile(a, a.done), movingFile(b, b.done))),
     departures: departures(engine, nowMs),
-    pending: journal.counts().pending,
+    pending: journal.totals.counts().pending,
     pendingPaths: pendingPaths(engine, new Set(progress.map(({ path }) => path))),
     traffic: engine.peers.ready().map((peer) => ({
       member: peer.id,
@@ -113,7 +113,7 @@ function departures(engine: Engine, nowMs: number): readonly Departure[] {
 
 /** Whether a member said that it has the file. One on demand says so of no single file. */
 function hasFile({ context, peers }: Engine, { id, applied }: Peer, { path, content }: SentFile): boolean {
-  const [head] = context.journal.heads(path);
+  const [head] = context.journal.heads.at(path);
   return head?.content === content && !peers.isOnDemand(id) && holds(applied, head);
 }
 
@@ -153,10 +153,10 @@ export function waitSentence(transfer: Standstill, source: string | null, nowMs:
 /** Pending paths without a transfer: those with a problem, then those that this member fetches next. */
 function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['pendingPaths'] {
   const { journal, problems } = engine.context;
-  if (journal.counts().pending === 0) return [];
+  if (journal.totals.counts().pending === 0) return [];
   const limit = pathsListed + moving.size;
-  const live = journal.pending({ which: 'live', after: undefined, limit });
-  const deleted = live.length < limit ? journal.pending({ which: 'delete', after: undefined, limit }) : [];
+  const live = journal.heads.pending({ which: 'live', after: undefined, limit });
+  const deleted = live.length < limit ? journal.heads.pending({ which: 'delete', after: undefined, limit }) : [];
   const details = new Map(problems.list().map(({ path, detail }) => [path, detail]));
   const blocked = engine.applyLoop.blocked(limit);
   const next = [...live, ...deleted].map(({ path }) => path);
@@ -183,7 +183,7 @@ function resyncs(engine: Engine): readonly Resync[] {
     member: context.self.id,
     isSyncing: state === 'joining' || state === 'syncing',
     catchUp: own,
-    pending: context.journal.counts().pending,
+    pending: context.journal.totals.counts().pending,
     progress: ownProgress(engine),
   };
   const isLate = ({ isSyncing, catchUp }: typeof self): boolean => isSyncing || catchUp !== undefined;

@@ -21,7 +21,7 @@ describe('[CF9] a content that is served', () => {
     ['photo.PNG', 'image/png', 'inline'],
   ])('%s can do nothing in a browser', async (path, type, disposition) => {
     served.cluster.user('ant').write(path, path, contentOfText('<script>alert(1)</script>'));
-    await expect.poll(() => served.ant.journal.counts().files).toBe(1);
+    await expect.poll(() => served.ant.journal.totals.counts().files).toBe(1);
     const { statusCode, headers, body } = await app.inject(`/api/v1/content/${path}`);
     expect([statusCode, body]).toEqual([200, '<script>alert(1)</script>']);
     expect(headers).toMatchObject({
@@ -37,7 +37,7 @@ describe('[CF9] a content that is served', () => {
   test('that is too large to be shown can be saved, and runs nothing either', async () => {
     served.cluster.user('ant').write('long #1.txt', 'long', virtualContent('long', 3 * 1_048_576));
     served.cluster.user('ant').write('short #1.html', 'short', contentOfText('<script>alert(1)</script>'));
-    await expect.poll(() => served.ant.journal.counts().files).toBe(2);
+    await expect.poll(() => served.ant.journal.totals.counts().files).toBe(2);
     const shown = await app.inject('/api/v1/content/long%20%231.txt');
     expect([shown.statusCode, shown.json()]).toMatchObject([409, { error: { code: 'content-unavailable' } }]);
     const large = await app.inject('/api/v1/content/long%20%231.txt?download=true');

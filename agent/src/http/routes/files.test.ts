@@ -80,7 +80,9 @@ describe('[FA1] a file', () => {
     await put('shared', 'first');
     const answers = await Promise.all(bodies.map((body) => put('shared', body, { 'if-match': '*' })));
     const contentOf = new Map(
-      served.engine.context.journal.log({ limit: 100 }).map(({ operation }) => [dotKey(operation), operation.content]),
+      served.engine.context.journal.log
+        .rows({ limit: 100 })
+        .map(({ operation }) => [dotKey(operation), operation.content]),
     );
     expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
     expect(answers.map(({ said }) => contentOf.get(said.version))).toEqual(

@@ -25,7 +25,8 @@ function patch(path: string, range: string | undefined, body: string, headers: R
   return ask('PATCH', path, { payload: body, headers: all });
 }
 
-const versions = (path: string) => served.engine.context.journal.log({ path, beforeRow: 1_000_000, limit: 100 }).length;
+const versions = (path: string) =>
+  served.engine.context.journal.log.rows({ path, beforeRow: 1_000_000, limit: 100 }).length;
 
 describe('[FA7] bytes of a file', () => {
   test.each([

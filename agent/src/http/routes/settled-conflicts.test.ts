@@ -112,7 +112,7 @@ describe('[CF13] a settled conflict is listed, and undone', () => {
     await served.settled();
     user.remove(copyOf('d/n'));
     user.remove('d/n.txt');
-    await expect.poll(() => served.ant.journal.counts().files).toBe(0);
+    await expect.poll(() => served.ant.journal.totals.counts().files).toBe(0);
     expect(await get('conflicts/settled')).toEqual({ settled: [] });
   });
 });

@@ -50,7 +50,7 @@ export async function openOffice(failed: (what: string) => void): Promise<LiveCl
     write(cluster, others[index + 1]?.name ?? '', path, minutes('It begins in May; the crane is not free before.'));
     write(cluster, others[index + 20]?.name ?? '', path, minutes('It begins in April, after the storms.'));
   }
-  await cluster.until(() => ant.journal.conflictCopyCount() === disputed.length);
+  await cluster.until(() => ant.journal.conflictCopies.count() === disputed.length);
   await untilSame(cluster, others);
   await bringMishaps(cluster);
   cluster.machine(newcomer).start();
@@ -73,8 +73,8 @@ function untilSame(cluster: LiveCluster, machines: readonly Machine[]): Promise<
       ({ journal, engine }) =>
         engine?.lifecycle.state === 'active' &&
         engine.peers.ready().length >= machines.length - 1 &&
-        journal.counts().pending + journal.counts().contested === 0 &&
-        journal.digest() === first?.journal.digest(),
+        journal.totals.counts().pending + journal.totals.counts().contested === 0 &&
+        journal.totals.digest() === first?.journal.totals.digest(),
     );
   });
 }

@@ -36,7 +36,7 @@ async function spread({ without = [], onDemand = 0, meanwhile }: Spread) {
   await cluster.until(() => cluster.scheduler.nowMs > startedMs + 4_000);
   meanwhile?.(cluster);
   const left = others.filter((machine) => without.every((name) => machine !== cluster.machine(name)));
-  await cluster.until(() => left.every(({ journal }) => journal.counts().disk.files === 1), 3_600_000);
+  await cluster.until(() => left.every(({ journal }) => journal.totals.counts().disk.files === 1), 3_600_000);
   expect(failures).toEqual([]);
   const sentBytes = engine?.peers.all().reduce((sum, { sent }) => sum + sent.total, 0) ?? 0;
   return { seconds: (cluster.scheduler.nowMs - startedMs) / 1_000, sentBlocks: sentBytes / mebibyte };

@@ -20,7 +20,7 @@ async function spread({ others, bytesPerMs, bytes }: { others: number; bytesPerM
   const { peers } = cluster.machine('origin').engine ?? {};
   const startedMs = cluster.scheduler.nowMs;
   cluster.user('origin').write('film', 'film', virtualContent('film', bytes));
-  const hasAll = () => cluster.machines.every(({ journal }) => journal.counts().disk.files === 1);
+  const hasAll = () => cluster.machines.every(({ journal }) => journal.totals.counts().disk.files === 1);
   await cluster.until(hasAll, 3_600_000);
   expect(failures).toEqual([]);
   const sentBytes = peers?.all().reduce((sum, { sent }) => sum + sent.total, 0) ?? 0;

@@ -115,7 +115,7 @@ function pageOf(path: string, bytes: number): Content {
 }
 
 function hasAll({ journal, engine }: Machine, pages: number): boolean {
-  const { files, pending, disk } = journal.counts();
+  const { files, pending, disk } = journal.totals.counts();
   return files === pages && pending === 0 && (engine?.context.self.onDemand === true || disk.files === pages);
 }
 

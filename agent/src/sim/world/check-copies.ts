@@ -16,7 +16,7 @@ export function checkCopies(world: World): Problem {
   const there = remaining.map((machine) => valuesOn(machine));
   for (const { name, engine, journal } of remaining) {
     if (engine === undefined) continue;
-    for (const head of journal.headsUnder('', undefined, headsAtOnce)) {
+    for (const head of journal.heads.under('', undefined, headsAtOnce)) {
       const { path, content, size } = head;
       const { wanted, full, onDemand } = engine.copies.placement.of(head);
       if (content === undefined || size === 0 || wanted === 'all' || lost.has(path)) continue;

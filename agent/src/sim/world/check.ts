@@ -32,8 +32,8 @@ function lostContents(world: World): ReadonlySet<ContentId> {
   const held = remaining.map(servedBy);
   for (const { journal } of remaining) {
     const heads = [
-      ...journal.headsUnder('', undefined, headsAtOnce),
-      ...journal.contested(undefined, headsAtOnce).flatMap((path) => path.heads),
+      ...journal.heads.under('', undefined, headsAtOnce),
+      ...journal.heads.contested(undefined, headsAtOnce).flatMap((path) => path.heads),
     ];
     for (const { content, size } of heads) {
       if (content === undefined || size === 0 || !mayLack(content)) continue;
@@ -47,7 +47,7 @@ function lostContents(world: World): ReadonlySet<ContentId> {
 function servedBy(machine: Machine): ReadonlySet<ValueKey> {
   const isHidden = isHiddenIn(machine);
   const { disk, history } = machine.volume;
-  const isServed = (path: string): boolean => !isHidden(path) && machine.journal.disk(path)?.damaged !== true;
+  const isServed = (path: string): boolean => !isHidden(path) && machine.journal.disk.at(path)?.damaged !== true;
   const inodes = [...disk.entries()].flatMap(([path, inode]) => (isServed(path) ? [inode] : []));
   return new Set([...inodes, ...history.values()].flatMap((inode) => valueAt(inode) ?? []));
 }
@@ -58,10 +58,10 @@ export function lostPaths(world: World): ReadonlySet<string> {
   const paths = new Set<string>();
   if (lost.size === 0) return paths;
   for (const { journal } of world.remaining) {
-    for (const { path, content } of journal.headsUnder('', undefined, headsAtOnce)) {
+    for (const { path, content } of journal.heads.under('', undefined, headsAtOnce)) {
       if (content !== undefined && lost.has(content)) paths.add(path);
     }
-    for (const { path, heads } of journal.contested(undefined, headsAtOnce)) {
+    for (const { path, heads } of journal.heads.contested(undefined, headsAtOnce)) {
       if (heads.some(({ content }) => content !== undefined && lost.has(content))) paths.add(path);
     }
   }
@@ -73,7 +73,7 @@ export function lostPaths(world: World): ReadonlySet<string> {
 }
 
 function pendingOn({ journal }: Machine): readonly string[] {
-  const rows = (['live', 'delete'] as const).flatMap((which) => journal.pending({ which, limit: headsAtOnce }));
+  const rows = (['live', 'delete'] as const).flatMap((which) => journal.heads.pending({ which, limit: headsAtOnce }));
   return rows.map(({ path }) => path);
 }
 
@@ -116,14 +116,14 @@ export function checkConverged(world: World): Problem {
   }
   const known = knowledgeOf(first);
   for (const machine of remaining) {
-    if (machine.journal.digest() !== first.journal.digest())
+    if (machine.journal.totals.digest() !== first.journal.totals.digest())
       return `${machine.name} and ${first.name} have different digests`;
     if (knowledgeOf(machine) !== known) return `${machine.name} and ${first.name} have different operations`;
   }
   const lost = lostPaths(world);
   for (const machine of remaining) {
-    const { pending } = machine.journal.counts();
-    const isContested = machine.journal.contested(undefined, headsAtOnce).some(({ path }) => !lost.has(path));
+    const { pending } = machine.journal.totals.counts();
+    const isContested = machine.journal.heads.contested(undefined, headsAtOnce).some(({ path }) => !lost.has(path));
     if (pending > lost.size + obstructedPaths(machine).size)
       return `${machine.name} has ${pending} pending paths: ${pendingOf(machine, world)}`;
     if (isContested) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
@@ -142,7 +142,7 @@ export function checkConverged(world: World): Problem {
 function firstUnseen({ name, volume, journal }: Machine, lost: ReadonlySet<string>): Problem {
   for (const path of lost) {
     const content = volume.disk.at(path)?.content;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     if (content === undefined || row?.damaged || row?.content === content.id) continue;
     return `${name} has not seen the content at ${path}`;
   }
@@ -168,8 +168,8 @@ export function checkKept(world: World): Problem {
     const target = linkTarget(key);
     if (target === undefined) return kept.has(key as ContentId);
     return world.remaining.some(({ journal }) =>
-      journal
-        .log({ beforeRow: Number.MAX_SAFE_INTEGER, limit: logRowsMax })
+      journal.log
+        .rows({ beforeRow: Number.MAX_SAFE_INTEGER, limit: logRowsMax })
         .some(({ operation }) => operation.target === target),
     );
   };
@@ -178,23 +178,23 @@ export function checkKept(world: World): Problem {
   for (const machine of world.remaining) {
     const there = new Set([...machine.volume.disk.entries()].map(([, inode]) => valueAt(inode)));
     for (const path of obstructedPaths(machine)) {
-      const [head] = machine.journal.heads(path);
+      const [head] = machine.journal.heads.at(path);
       there.add(head?.target === undefined ? head?.content : `link:${head.target}`);
     }
     // Values hidden by a changed mount still exist below it.
     const isHidden = isHiddenIn(machine);
-    for (const { path, content, target } of machine.journal.headsUnder('', undefined, headsAtOnce)) {
+    for (const { path, content, target } of machine.journal.heads.under('', undefined, headsAtOnce)) {
       if (isHidden(path)) there.add(target === undefined ? content : `link:${target}`);
     }
     // Siblings are not joined while the content of one is lost: the other members keep their versions.
     for (const path of lost) {
-      for (const { content, target } of machine.journal.heads(path)) {
+      for (const { content, target } of machine.journal.heads.at(path)) {
         there.add(target === undefined ? content : `link:${target}`);
       }
     }
     // A member on demand reads it from another machine.
     for (const path of remotePaths(machine)) {
-      const content = machine.journal.heads(path)[0]?.content;
+      const content = machine.journal.heads.at(path)[0]?.content;
       if (content !== undefined && isElsewhere(content, machine)) there.add(content);
     }
     for (const value of owed) {
@@ -207,7 +207,7 @@ export function checkKept(world: World): Problem {
 }
 
 function remotePaths({ journal }: Machine): readonly string[] {
-  return journal.remoteBelow('', undefined, headsAtOnce).map(({ path }) => path);
+  return journal.disk.remoteBelow('', undefined, headsAtOnce).map(({ path }) => path);
 }
 
 /**
@@ -234,7 +234,7 @@ export function checkWhole(world: World): Problem {
   for (const machine of world.remaining) {
     for (const [path, { content }] of machine.volume.disk.entries()) {
       // Content damaged by a power cut stays until it can be replaced.
-      if (machine.journal.disk(path)?.damaged) continue;
+      if (machine.journal.disk.at(path)?.damaged) continue;
       if (content !== undefined && !world.ledger.isWritten(content))
         return `${path} of ${machine.name} is content that no user wrote`;
     }
@@ -246,14 +246,14 @@ export function checkWhole(world: World): Problem {
 export function checkHeld(world: World): Problem {
   const { remaining } = world;
   for (const machine of remaining) {
-    const { pending, contested } = machine.journal.counts();
+    const { pending, contested } = machine.journal.totals.counts();
     // Operations on paths that cannot converge are not held.
     if (pending + contested > 0) continue;
     // Content that the disk lost counts as not held until its user has written it again, and the member reports that.
     if (machine.engine?.context.problems.has('sync-failed')) continue;
     // No sync reaches files on an unmounted disk.
     if (machine.volume.changedMounts().length > 0) continue;
-    const known = machine.journal.known();
+    const known = machine.journal.log.known();
     if (!holdsAll(machine.journal.applied(), known)) return `${machine.name} does not hold all that it knows`;
     for (const { name, engine } of remaining) {
       const peer = engine?.peers.get(machine.id);
@@ -275,16 +275,16 @@ export function checkReplay(world: World): Problem {
 }
 
 function knowledgeOf({ journal }: Machine): string {
-  return JSON.stringify(Object.entries(journal.known()).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return JSON.stringify(Object.entries(journal.log.known()).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function pendingOf({ journal }: Machine, world: World): string {
-  const rows = (['live', 'delete'] as const).flatMap((which) => journal.pending({ which, limit: 3 }));
+  const rows = (['live', 'delete'] as const).flatMap((which) => journal.heads.pending({ which, limit: 3 }));
   return rows.map(({ path, heads }) => `${path} (${heads.map((head) => about(head, world)).join('; ')})`).join(', ');
 }
 
 function contestedOf({ journal }: Machine, world: World): string {
-  const rows = journal.contested(undefined, 3);
+  const rows = journal.heads.contested(undefined, 3);
   return rows.map(({ path, heads }) => `${path} (${heads.map((head) => about(head, world)).join('; ')})`).join(', ');
 }
 
@@ -298,7 +298,7 @@ function about({ kind, origin, seq, content }: Operation, world: World): string 
 /** Compares a folder with the visible heads of its journal, entry by entry. */
 function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger: Ledger): Problem {
   const isHidden = isHiddenIn(machine);
-  const heads = new Map(machine.journal.headsUnder('', undefined, headsAtOnce).map((head) => [head.path, head]));
+  const heads = new Map(machine.journal.heads.under('', undefined, headsAtOnce).map((head) => [head.path, head]));
   for (const [path, inode] of machine.volume.disk.entries()) {
     if (inode.type === 'special' || exempt.has(path) || isHidden(path)) continue;
     const head = heads.get(path);
@@ -310,7 +310,7 @@ function compareWithHeads(machine: Machine, exempt: ReadonlySet<string>, ledger:
     heads.delete(path);
   }
   for (const [path, head] of heads) {
-    if (machine.isOnDemand && machine.journal.disk(path)?.remote && entryType(head) === 'file') continue;
+    if (machine.isOnDemand && machine.journal.disk.at(path)?.remote && entryType(head) === 'file') continue;
     if (entryType(head) === 'member' || entryType(head) === 'absent' || exempt.has(path) || isHidden(path)) continue;
     return `${machine.name} has no ${path}, which in its journal is a ${entryType(head)}`;
   }

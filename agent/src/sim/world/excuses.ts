@@ -36,7 +36,7 @@ export class Excuses {
     }
     // What a user brought back just before the cut looks like a delete that the cut has undone.
     for (const [path, inode] of machine.volume.disk.entries()) {
-      const [row, value] = [machine.journal.disk(path), valueAt(inode)];
+      const [row, value] = [machine.journal.disk.at(path), valueAt(inode)];
       if (row?.unsynced && row.fingerprint === undefined && value !== undefined) ledger.movedBack(value);
     }
     this.#world.releaseLost('lost in a power cut on the only machine that had it');
@@ -147,10 +147,10 @@ export class Excuses {
       const value = valueAt(inode);
       if (value === undefined || !released?.has(value)) return false;
       const entry = { ...(content && { content: content.id }), ...(target !== undefined && { target }) };
-      return machine.journal.everHad(path, entry);
+      return machine.journal.log.everHad(path, entry);
     };
     const wasRemoved = (path: string, operation: Dot): boolean => {
-      const row = machine.journal.disk(path);
+      const row = machine.journal.disk.at(path);
       return row !== undefined && dotKey(row.dot) === dotKey(operation) && machine.volume.disk.at(path) === undefined;
     };
     const isOver = isOverAmong(remaining);
@@ -171,8 +171,8 @@ export class Excuses {
     const { ledger, remaining } = this.#world;
     for (const [path, inode] of machine.volume.disk.entries()) {
       const { content } = inode;
-      if (content === undefined || machine.journal.disk(path)?.content === content.id) continue;
-      if (remaining.some(({ journal }) => journal.everHad(path, { content: content.id }))) {
+      if (content === undefined || machine.journal.disk.at(path)?.content === content.id) continue;
+      if (remaining.some(({ journal }) => journal.log.everHad(path, { content: content.id }))) {
         ledger.release(valueAt(inode), 'accident', `an old version when ${machine.name} lost its journal`);
       }
     }
@@ -181,7 +181,7 @@ export class Excuses {
   /** A replacement by the agent after its old journal was copied looks like a user's change of the version in that journal. */
   #releaseReplaced(machine: Machine): void {
     const { name, journal, volume } = machine;
-    for (const row of journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER)) {
+    for (const row of journal.disk.below('', undefined, Number.MAX_SAFE_INTEGER)) {
       const value = valueOfRow(machine, row);
       if (value !== undefined && valueAt(volume.disk.at(row.path)) !== value) {
         this.#world.ledger.release(value, 'accident', `replaced before the journal of ${name} was set back`);
@@ -235,7 +235,7 @@ function placesInCopy(machine: Machine): ReadonlyMap<string, ReadonlySet<ValueKe
     if (value !== undefined) places.set(path, (places.get(path) ?? new Set()).add(value));
   };
   for (const [path, inode] of machine.volume.disk.entries()) add(path, valueAt(inode));
-  for (const row of machine.journal.diskBelow('', undefined, Number.MAX_SAFE_INTEGER))
+  for (const row of machine.journal.disk.below('', undefined, Number.MAX_SAFE_INTEGER))
     add(row.path, valueOfRow(machine, row));
   return places;
 }

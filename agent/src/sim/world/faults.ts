@@ -68,7 +68,7 @@ export class Faults {
       others.flatMap(({ volume }) => [...volume.disk.entries()].map(([, inode]) => inode.content?.id)),
     );
     for (const [path, inode] of machine.volume.disk.entries()) {
-      const row = machine.journal.disk(path);
+      const row = machine.journal.disk.at(path);
       const { content } = inode;
       if (content === undefined || content.size === 0 || row?.content !== content.id) continue;
       if (row.racy || row.unconfirmed) continue;

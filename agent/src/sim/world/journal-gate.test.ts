@@ -25,7 +25,7 @@ const mkdir = ({ origin }: Journal, path: string, seq: number): Operation => {
 test('passes calls on and reports those that write', () => {
   const { journal, gate, writes } = open();
   gate.append([mkdir(journal, 'a', 1)]);
-  expect(gate.known()).toEqual(journal.known());
+  expect(gate.log.known()).toEqual(journal.log.known());
   expect(gate.origin).toBe(journal.origin);
   expect(writes).toEqual(['append']);
 });
@@ -43,14 +43,14 @@ test('a crash inside a transaction rolls it back, even if the body catches the e
     }
   };
   expect(() => gate.transaction(body)).toThrow(CrashedError);
-  expect(journal.known()).toEqual({});
+  expect(journal.log.known()).toEqual({});
 });
 
 test('after a crash every call of the gate throws, and the journal stays usable', () => {
   const { journal, life, gate } = open();
   gate.append([mkdir(journal, 'a', 1)]);
   life.end();
-  expect(() => gate.known()).toThrow(CrashedError);
-  expect(() => gate.setSetting('a', 'b')).toThrow(CrashedError);
-  expect(journal.known()).toEqual({ [journal.origin]: 1 });
+  expect(() => gate.log.known()).toThrow(CrashedError);
+  expect(() => gate.settings.set('a', 'b')).toThrow(CrashedError);
+  expect(journal.log.known()).toEqual({ [journal.origin]: 1 });
 });

@@ -1,17 +1,17 @@
 import type { Journal } from '../../sync/ports/journal.ts';
-import { CrashedError, type Life } from '../base/life.ts';
+import type { Life } from '../base/life.ts';
 
 const writes = [
   'append',
-  'recordDisk',
-  'synced',
-  'confirmed',
-  'saveAck',
-  'addEvent',
-  'setSetting',
-  'verifyHeads',
   'seal',
   'renewOrigin',
+  'verifyHeads',
+  'disk.record',
+  'disk.synced',
+  'disk.confirmed',
+  'acks.save',
+  'events.add',
+  'settings.set',
 ] as const;
 
 /** Receives the calls of one life to its journal. */
@@ -35,30 +35,34 @@ export function gateJournal(journal: Journal, life: Life, witness: JournalWitnes
       return result;
     });
   };
-  const calls = new Map<PropertyKey, unknown>([['transaction', transaction]]);
-  const wrap = (name: string, call: (...args: unknown[]) => unknown) => {
+  const gated = (name: string, call: (...args: unknown[]) => unknown) => {
     if (isWrite(name)) {
       return (...args: unknown[]) => {
         life.effect();
-        const result = call.apply(journal, args);
+        const result = call(...args);
         witness.wrote(name, args);
         return result;
       };
     }
     return (...args: unknown[]) => {
-      if (!life.alive) throw new CrashedError();
-      return call.apply(journal, args);
+      life.check();
+      return call(...args);
     };
   };
-  return new Proxy(journal, {
-    get(target, name) {
-      const known = calls.get(name);
-      if (known !== undefined) return known;
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function' || typeof name !== 'string') return value;
-      const wrapped = wrap(name, value as (...args: unknown[]) => unknown);
-      calls.set(name, wrapped);
-      return wrapped;
-    },
-  });
+  /** A table of the journal, or the journal itself, whose calls have this prefix. */
+  const gate = <T extends object>(table: T, prefix: string, known: Map<PropertyKey, unknown>): T =>
+    new Proxy(table, {
+      get(target, name) {
+        if (known.has(name)) return known.get(name);
+        const value: unknown = Reflect.get(target, name, target);
+        const call = `${prefix}${String(name)}`;
+        // The origin changes, and is no call.
+        if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) return value;
+        const wrapped =
+          typeof value === 'function' ? gated(call, value.bind(target)) : gate(value, `${call}.`, new Map());
+        known.set(name, wrapped);
+        return wrapped;
+      },
+    });
+  return gate(journal, '', new Map([['transaction', transaction]]));
 }

@@ -194,7 +194,7 @@ export class Machine {
     // An agent publishes a file that it has not seen under this name, as GUARANTEES says: zeros in it would violate Atomic.
     const wasSeen = (inode: Inode): boolean =>
       [...disk.entries()].some(([path, at]) => {
-        const row = this.journal.disk(path);
+        const row = this.journal.disk.at(path);
         if (at !== inode || row?.fingerprint === undefined || row.content !== inode.content?.id) return false;
         return sameFingerprint(row.fingerprint, fingerprintOf(inode));
       });

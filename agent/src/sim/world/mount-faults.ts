@@ -66,7 +66,7 @@ export class MountFaults {
    */
   #mountPointFor({ journal, volume: { disk } }: Machine, path: string): string {
     const below = [...disk.entries()].filter(([inside]) => isBelow(inside, path));
-    const isUsed = below.some(([inside, { number }]) => journal.disk(inside)?.fingerprint?.ino === number);
+    const isUsed = below.some(([inside, { number }]) => journal.disk.at(inside)?.fingerprint?.ino === number);
     if (disk.at(path)?.type === 'directory' && !isUsed) return path;
     let name = 'disk-2';
     while (disk.at(name) !== undefined) name += '-2';

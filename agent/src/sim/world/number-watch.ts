@@ -40,9 +40,9 @@ export class NumberWatch {
       this.#given.set(key, given);
       const before = given.at(-1);
       const { origin, seq, hlc } = operation;
-      given.push({ hlc, mark: journal.mark(origin, seq), markBefore: journal.mark(origin, seq - 1) });
+      given.push({ hlc, mark: journal.log.mark(origin, seq), markBefore: journal.log.mark(origin, seq - 1) });
       if (before === undefined || before.hlc === hlc) continue;
-      const hasOthers = journal.members().some((member) => member.id !== id && member.standing === 'joined');
+      const hasOthers = journal.members.all().some((member) => member.id !== id && member.standing === 'joined');
       // The others that it heard may not have known the number either, and have confirmed it.
       const hasHeard = engine?.peers.all().some(({ lastHeardMs }) => lastHeardMs !== undefined) ?? false;
       if (hasOthers && !hasHeard)
@@ -80,8 +80,8 @@ export class NumberWatch {
         log.compared.set(logThere, peer.applied);
         for (const [origin, upTo] of Object.entries(peer.applied.vector) as [OriginId, number][]) {
           const seq = Math.min(upTo, log.known[origin] ?? 0, logThere.known[origin] ?? 0);
-          const here = machine.journal.mark(origin, seq);
-          const there = other.journal.mark(origin, seq);
+          const here = machine.journal.log.mark(origin, seq);
+          const there = other.journal.log.mark(origin, seq);
           if (here === undefined || there === undefined || here === there) continue;
           return `${machine.name} counts ${origin}:${seq} as held by ${other.name}, which has another operation there`;
         }
@@ -91,7 +91,7 @@ export class NumberWatch {
   }
 
   #log({ journal }: Machine): LogView {
-    const log = this.#logs.get(journal) ?? { known: journal.known(), compared: new WeakMap() };
+    const log = this.#logs.get(journal) ?? { known: journal.log.known(), compared: new WeakMap() };
     this.#logs.set(journal, log);
     return log;
   }

@@ -13,7 +13,7 @@ export function reader(machine: Machine, around: { readonly scheduler: Scheduler
 
 function readOne({ engine, isRunning, journal }: Machine, random: Random): void {
   if (engine === undefined || !isRunning) return;
-  const rows = journal.remoteBelow('', undefined, remoteMax);
+  const rows = journal.disk.remoteBelow('', undefined, remoteMax);
   if (rows.length === 0) return;
   // Of a crashed agent the promise never settles, or is rejected by its own gate.
   engine.onDemand.fetch(random.pick(rows).path).catch(() => undefined);

@@ -28,10 +28,10 @@ export function checkTold({ remaining }: World): string | undefined {
 }
 
 function contentsOn({ journal }: Machine): ReadonlySet<ContentId> {
-  const rows = journal.diskBelow('', undefined, rowsAtOnce);
+  const rows = journal.disk.below('', undefined, rowsAtOnce);
   return new Set(rows.flatMap(({ content }) => content ?? []));
 }
 
 function headContents({ journal }: Machine): ReadonlySet<ContentId> {
-  return new Set(journal.headsUnder('', undefined, rowsAtOnce).flatMap(({ content }) => content ?? []));
+  return new Set(journal.heads.under('', undefined, rowsAtOnce).flatMap(({ content }) => content ?? []));
 }

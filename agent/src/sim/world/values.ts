@@ -26,7 +26,7 @@ export function durableValuesOn(machine: Machine): ReadonlySet<ValueKey> {
  */
 export function isRottenUnseen({ volume: { disk }, journal }: Machine, path: string, value: ValueKey): boolean {
   const inode = disk.at(path);
-  const row = journal.disk(path);
+  const row = journal.disk.at(path);
   if (inode?.content === undefined || row?.fingerprint === undefined) return false;
   if (row.content !== value || row.damaged || rotten(inode.content).id !== value) return false;
   return sameFingerprint(row.fingerprint, fingerprintOf(inode)) && !disk.cache.isDirty(inode);
@@ -44,8 +44,8 @@ function valuesWhere(machine: Machine, isWanted: (inode: Inode) => boolean): Rea
 
 /** All live heads of a machine's journal, including losing ones. */
 function headsOf({ journal }: Machine): readonly Operation[] {
-  const contested = journal.contested(undefined, headsMax).flatMap(({ heads }) => heads);
-  return [...journal.headsUnder('', undefined, headsMax), ...contested].filter(isLive);
+  const contested = journal.heads.contested(undefined, headsMax).flatMap(({ heads }) => heads);
+  return [...journal.heads.under('', undefined, headsMax), ...contested].filter(isLive);
 }
 
 /**
@@ -62,7 +62,7 @@ export function valuesAmong(
   for (const machine of machines) {
     for (const [path, inode] of machine.volume.disk.entries()) {
       const value = valueAt(inode);
-      const row = machine.journal.disk(path);
+      const row = machine.journal.disk.at(path);
       const isRow = row !== undefined && valueOfRow(machine, row) === value;
       if (value !== undefined && !(isRow && isOver(path, row.dot)) && !isBack(path, inode)) values.add(value);
     }
@@ -83,15 +83,15 @@ export function valuesAmong(
 export function isOverAmong(machines: readonly Machine[]): (path: string, operation: Dot) => boolean {
   return (path, operation) =>
     machines.some(({ journal }) => {
-      const heads = journal.heads(path);
+      const heads = journal.heads.at(path);
       if (heads.some((head) => dotKey(head) === dotKey(operation))) return false;
-      return journal.operation(operation) !== undefined || heads.some(({ version }) => covers(version, operation));
+      return journal.log.operation(operation) !== undefined || heads.some(({ version }) => covers(version, operation));
     });
 }
 
 /** The value that the entry of a row had when it was recorded. */
 export function valueOfRow({ journal }: Machine, { content, dot }: DiskEntry): ValueKey | undefined {
   if (content !== undefined) return content;
-  const target = journal.operation(dot)?.target;
+  const target = journal.log.operation(dot)?.target;
   return target === undefined ? undefined : `link:${target}`;
 }

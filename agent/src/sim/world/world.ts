@@ -131,9 +131,11 @@ export class World implements Surroundings {
   /** True for a value that another member replaced by its number alone, which it knew from an undone branch: GUARANTEES says when. */
   wasReplacedUnseen({ key, path }: Value): boolean {
     return this.remaining.some(({ journal }) => {
-      const log = journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logMax }).map((row) => row.operation);
+      const log = journal.log
+        .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logMax })
+        .map((row) => row.operation);
       const ofValue = log.filter(({ content, target }) => key === (target === undefined ? content : `link:${target}`));
-      const seals = journal.seals();
+      const seals = journal.seals.all();
       return ofValue.some((operation) => {
         const seal = seals[operation.origin];
         return log.some((newer) => this.#numbers.supersedesUnseen(newer, operation, seal));
@@ -183,9 +185,9 @@ export class World implements Surroundings {
 
   journaled(machine: Machine, call: string, args: readonly unknown[]): void {
     // The position of the scrub is saved at intervals, even on an idle member.
-    if (call === 'setSetting' && args[0] === 'scrub') return;
+    if (call === 'settings.set' && args[0] === 'scrub') return;
     this.tally.journalWrites += 1;
-    if (call === 'recordDisk') {
+    if (call === 'disk.record') {
       this.#checkRows(machine, args[0] as readonly DiskChange[]);
       this.#checkDropped(machine, args[0] as readonly DiskChange[]);
     }
@@ -227,7 +229,7 @@ export class World implements Surroundings {
       if (entry?.remote) remote.add(path);
       else remote.delete(path);
       if (entry?.remote !== true || wasRemote || value === undefined) continue;
-      const isHead = machine.journal.heads(path).some(({ content }) => content === value);
+      const isHead = machine.journal.heads.at(path).some(({ content }) => content === value);
       // One that a user has deleted or replaced elsewhere meanwhile is not owed.
       if (!isHead || !this.ledger.isOwed(value)) continue;
       const others = this.remaining.filter((other) => other !== machine && durableValuesOn(other).has(value));

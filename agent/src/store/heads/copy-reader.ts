@@ -1,6 +1,6 @@
 import type { Operation } from '@lockstep/shared';
 import { isConflictPath } from '../../core/conflict-name.ts';
-import type { ConflictCopies } from '../../sync/ports/conflict-copies.ts';
+import type { ConflictCopyTable } from '../../sync/ports/head-tables.ts';
 import type { JournalDatabase } from '../database.ts';
 import { copyCondition } from '../migrations.ts';
 import type { OperationLog } from '../operations/operation-log.ts';
@@ -19,7 +19,7 @@ const searchedMax = 100_000;
 const removedMax = 1_000;
 
 /** The conflict copies among the live heads. Their index also holds a few names that only resemble those of copies. */
-export class CopyReader implements ConflictCopies {
+export class CopyReader implements ConflictCopyTable {
   readonly #database: JournalDatabase;
   readonly #log: OperationLog;
   readonly #after: Statement<HeadAt>;
@@ -43,7 +43,7 @@ export class CopyReader implements ConflictCopies {
     database.addHook({ afterRollback: () => this.#forget() });
   }
 
-  conflictCopies(after: string | undefined, limit: number): readonly Operation[] {
+  after(after: string | undefined, limit: number): readonly Operation[] {
     const ops: number[] = [];
     for (const { op, path } of this.#after.each(after ?? '')) {
       if (ops.length >= limit) break;
@@ -52,7 +52,7 @@ export class CopyReader implements ConflictCopies {
     return ops.flatMap((op) => this.#log.at(op) ?? []);
   }
 
-  removedCopies(limit: number): readonly Operation[] {
+  removed(limit: number): readonly Operation[] {
     const last = this.#log.length();
     const found = this.#removedAfter.all(Math.max(this.#searched, last - searchedMax));
     this.#removed.push(...found.filter(({ path }) => isConflictPath(path)));
@@ -66,7 +66,7 @@ export class CopyReader implements ConflictCopies {
     return ops.flatMap((op) => this.#log.at(op) ?? []);
   }
 
-  conflictCopyCount(): number {
+  count(): number {
     const { revision } = this.#database;
     if (this.#counted?.revision !== revision) {
       const count = this.#after.all('').filter(({ path }) => isConflictPath(path)).length;

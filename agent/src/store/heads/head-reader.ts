@@ -1,6 +1,6 @@
-import type { ContentId, MemberId, MemberRecord, Operation } from '@lockstep/shared';
-import { memberPath } from '@lockstep/shared';
-import type { PendingPath, PendingQuery } from '../../sync/ports/journal.ts';
+import type { ContentId, Operation } from '@lockstep/shared';
+import type { PendingPath } from '../../core/entry.ts';
+import type { HeadTable, PendingQuery } from '../../sync/ports/head-tables.ts';
 import type { JournalDatabase } from '../database.ts';
 import type { DiskStore } from '../disk.ts';
 import type { OperationLog } from '../operations/operation-log.ts';
@@ -9,6 +9,7 @@ import { limitTo, type Statement } from '../statement.ts';
 import type { TotalsStore } from '../totals.ts';
 import { contentKey, pendingDelete, pendingLive } from './head-row.ts';
 import type { HeadRows } from './head-rows.ts';
+import type { ParentStore } from './parent-store.ts';
 
 /** The row of the log that holds a head. */
 interface HeadAt {
@@ -16,11 +17,12 @@ interface HeadAt {
 }
 
 /** The queries about heads. */
-export class HeadReader {
+export class HeadReader implements HeadTable {
   readonly #log: OperationLog;
   readonly #disk: DiskStore;
   readonly #totals: TotalsStore;
   readonly #rows: HeadRows;
+  readonly #parents: ParentStore;
   readonly #visible: Statement<HeadAt>;
   readonly #visibleBetween: Statement<HeadAt>;
   readonly #contested: Statement<{ path: string }>;
@@ -29,7 +31,6 @@ export class HeadReader {
   readonly #withContent: Statement<HeadAt>;
   readonly #pendingLive: Statement<HeadAt>;
   readonly #pendingDelete: Statement<HeadAt>;
-  #members: readonly MemberRecord[] | undefined;
 
   constructor(
     database: JournalDatabase,
@@ -37,14 +38,15 @@ export class HeadReader {
       readonly log: OperationLog;
       readonly disk: DiskStore;
       readonly rows: HeadRows;
+      readonly parents: ParentStore;
       readonly totals: TotalsStore;
     },
   ) {
     this.#log = parts.log;
     this.#disk = parts.disk;
     this.#rows = parts.rows;
+    this.#parents = parts.parents;
     this.#totals = parts.totals;
-    database.addHook({ afterRollback: () => this.forgetMembers() });
     const select = (rest: string): Statement<HeadAt> => database.statement(`SELECT op FROM heads WHERE ${rest}`);
     this.#visible = select('path = ? AND rank = 0');
     this.#visibleBetween = select(`path >= ? AND path < ? AND rank = 0 ORDER BY path ${limitTo}`);
@@ -60,11 +62,11 @@ export class HeadReader {
     this.#pendingDelete = select(`state = ${pendingDelete} AND path < ? ORDER BY path DESC ${limitTo}`);
   }
 
-  heads(path: string): readonly Operation[] {
+  at(path: string): readonly Operation[] {
     return this.#operations(this.#rows.at(path));
   }
 
-  headsUnder(prefix: string, after: string | undefined, limit: number): readonly Operation[] {
+  under(prefix: string, after: string | undefined, limit: number): readonly Operation[] {
     const { from, to } = rangeBelow(prefix);
     if (after !== undefined) return this.#between(after === prefix ? from : successor(after), to, limit);
     // The neighbours of a path sort between it and the paths below it (`a`, `a-b`, `a/b`): two ranges.
@@ -75,15 +77,16 @@ export class HeadReader {
 
   contested(after: string | undefined, limit: number): readonly { path: string; heads: readonly Operation[] }[] {
     if (this.#totals.get().contested === 0) return [];
-    return this.#contested.all(after ?? '', limit).map(({ path }) => ({ path, heads: this.heads(path) }));
+    return this.#contested.all(after ?? '', limit).map(({ path }) => ({ path, heads: this.at(path) }));
   }
 
   orphans(after: string | undefined, limit: number): readonly Operation[] {
     return this.#operations(this.#orphans.all(after ?? '', limit));
   }
 
-  /** True when an entry below `directory` has lost its parent, even if it has no live entry above it there. */
-  hasOrphanBelow(directory: string): boolean {
+  hasLiveBelow(directory: string): boolean {
+    // The nearest live entries below a directory are directly in it, or have lost their parent.
+    if (this.#parents.liveIn(directory) > 0) return true;
     const { from, to } = rangeBelow(directory);
     return this.#orphanBetween.get(from, to) !== undefined;
   }
@@ -101,26 +104,11 @@ export class HeadReader {
     const contested = this.#totals.get().contested > 0;
     return this.#operations(rows).map((visible) => ({
       path: visible.path,
-      heads: contested ? this.heads(visible.path) : [visible],
-      disk: this.#disk.entry(visible.path),
+      heads: contested ? this.at(visible.path) : [visible],
+      disk: this.#disk.at(visible.path),
     }));
   }
 
-  /** The member list. Cached: every heartbeat and every name on display asks for it, and it hardly ever changes. */
-  members(): readonly MemberRecord[] {
-    if (this.#members === undefined) {
-      const { from, to } = rangeBelow(memberPath('' as MemberId).slice(0, -1));
-      this.#members = this.#between(from, to, -1).flatMap(({ member }) => member ?? []);
-    }
-    return this.#members;
-  }
-
-  /** Drops the cached member list, which may have changed. */
-  forgetMembers(): void {
-    this.#members = undefined;
-  }
-
-  /** A negative limit means no limit. */
   #between(from: string, to: typeof afterAllPaths, limit: number): readonly Operation[] {
     return this.#operations(this.#visibleBetween.all(from, to, limit));
   }

@@ -44,6 +44,7 @@ export class HeadStore {
     this.#parents = parts.parents;
     this.#totals = parts.totals;
     this.#rows = parts.rows;
+    this.#disk.follow((path, change) => this.#diskChanged(path, change));
   }
 
   /** Merges an operation that was just added to the log at this place. The caller must call `parents.flush` before it reads. */
@@ -58,7 +59,7 @@ export class HeadStore {
       this.#write(path, before, [headRow({ operation, op, mark, origin, rank: 0, shown })], shown);
       return;
     }
-    const heads = this.#reader.heads(path);
+    const heads = this.#reader.at(path);
     const merged = mergeHead(heads, operation);
     if (merged !== heads) this.#write(path, before, this.#toRows(merged, before, { row: op, mark }, shown), shown);
   }
@@ -82,7 +83,7 @@ export class HeadStore {
   }
 
   /** Updates the head's state after the row of `disk` for `path` was written. */
-  diskChanged(path: string, { before, after }: ShownChange): void {
+  #diskChanged(path: string, { before, after }: ShownChange): void {
     const [head] = this.#rows.at(path);
     if (head === undefined || head.rank !== 0) return;
     const state = visibleState(path, head, after);

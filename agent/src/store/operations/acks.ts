@@ -1,9 +1,10 @@
 import type { Applied } from '@lockstep/shared';
+import type { AckTable } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
 /** The table `acks`: the last acknowledgement of each other member. */
-export class AckStore {
+export class AckStore implements AckTable {
   readonly #database: JournalDatabase;
   readonly #upsert: Statement;
   readonly #all: Statement<{ member: string; applied: string }>;

@@ -74,7 +74,7 @@ export class BranchCutter {
     if (type !== 'file' && type !== 'symlink') return false;
     const dot = { origin, seq: operation.seq };
     const covering = this.#parts.log
-      .log({ path: operation.path, limit: Number.MAX_SAFE_INTEGER })
+      .rows({ path: operation.path, limit: Number.MAX_SAFE_INTEGER })
       .map((row) => row.operation)
       .filter((other) => !(other.origin === operation.origin && other.seq === operation.seq))
       .filter((other) => covers(other.version, dot));

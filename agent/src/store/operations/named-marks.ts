@@ -1,15 +1,10 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { namedMarks } from '../../core/marks.ts';
-import type { Contradiction } from '../../sync/ports/journal.ts';
+import type { Contradiction, NamedMarkTable } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import type { Statement } from '../statement.ts';
-
-/** The log of this member, as far as marks are compared with it. */
-interface Marked {
-  knownOf(origin: OriginId): number;
-  /** The mark of a known number, as hexadecimal digits. */
-  markOf(origin: OriginId, seq: number): string | undefined;
-}
+import type { OperationLog } from './operation-log.ts';
+import type { SealStore } from './seals.ts';
 
 interface Row {
   readonly origin: OriginId;
@@ -23,16 +18,16 @@ interface Row {
  * The table `named`: marks in operations that are still to be compared, because the number is not known here yet, and those that differ
  * from the mark here. It changes in the transaction that journals the operations, so a crash loses no difference.
  */
-export class NamedMarks {
+export class NamedMarks implements NamedMarkTable {
   readonly #database: JournalDatabase;
-  readonly #log: Marked;
+  readonly #log: OperationLog;
   readonly #all: Statement<Row>;
   readonly #insert: Statement;
   readonly #remove: Statement;
   readonly #sealed: Statement;
   #rows: readonly Row[] | undefined;
 
-  constructor(database: JournalDatabase, log: Marked) {
+  constructor(database: JournalDatabase, log: OperationLog) {
     this.#database = database;
     this.#log = log;
     this.#all = database.statement('SELECT origin, seq, mark, by_origin, by_seq FROM named');
@@ -50,14 +45,14 @@ export class NamedMarks {
     });
   }
 
-  /** Compares the marks in journaled operations, and those that waited for them. `sealOf`: the last number of an origin that counts. */
-  compare(operations: readonly Operation[], sealOf: (origin: OriginId) => number): void {
+  /** Compares the marks in journaled operations, and those that waited for them. Marks of numbers above a seal do not count. */
+  compare(operations: readonly Operation[], seals: SealStore): void {
     for (const row of this.#loaded()) {
       if (this.#agrees(row)) this.#change(() => this.#remove.run(row.origin, row.seq, row.mark));
     }
     for (const operation of operations) {
       for (const { origin, seq, mark } of namedMarks(operation)) {
-        if (seq > sealOf(origin) || this.#agrees({ origin, seq, mark })) continue;
+        if (seq > seals.last(origin) || this.#agrees({ origin, seq, mark })) continue;
         this.#change(() => this.#insert.run(origin, seq, mark, operation.origin, operation.seq));
       }
     }
@@ -78,7 +73,7 @@ export class NamedMarks {
   }
 
   #agrees({ origin, seq, mark }: Pick<Row, 'origin' | 'seq' | 'mark'>): boolean {
-    return seq <= this.#log.knownOf(origin) && this.#log.markOf(origin, seq) === mark;
+    return seq <= this.#log.knownOf(origin) && this.#log.mark(origin, seq) === mark;
   }
 
   #loaded(): readonly Row[] {

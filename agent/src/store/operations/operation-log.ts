@@ -8,7 +8,7 @@ import {
 } from '@lockstep/shared';
 import { originsInOrder } from '../../core/marks.ts';
 import { RecentMap } from '../../core/recent-map.ts';
-import type { LogQuery, LogRow } from '../../sync/ports/journal.ts';
+import type { LogQuery, LogRow, LogTable } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import { rangeBelow } from '../path-range.ts';
 import { rowsKeptMax } from '../rows-kept.ts';
@@ -44,7 +44,7 @@ export function placeOf({ row, chain }: OperationRow): LogPlace {
  * The table `ops` and the block hashes of its operations. Rows are added and never changed, except for the name of their origin when a
  * branch is cut off.
  */
-export class OperationLog {
+export class OperationLog implements LogTable {
   readonly #database: JournalDatabase;
   readonly #origins: OriginTable;
   readonly #insert: Statement;
@@ -113,7 +113,6 @@ export class OperationLog {
     });
   }
 
-  /** The number of operations in the log; also the row of the last one. */
   length(): number {
     return this.#loaded().rows;
   }
@@ -124,7 +123,6 @@ export class OperationLog {
     return extent.vector;
   }
 
-  /** The marks of the chains of all origins, in the order of their ids. */
   marks(): Uint8Array {
     const extent = this.#loaded();
     extent.marks ??= Buffer.concat(
@@ -167,6 +165,10 @@ export class OperationLog {
     const number = this.#origins.find(origin);
     if (number === undefined) return undefined;
     return this.#linkAt.get(number, seq)?.chain ?? undefined;
+  }
+
+  mark(origin: OriginId, seq: number): string | undefined {
+    return this.link(origin, seq)?.toString('hex', 0, markBytes);
   }
 
   /** Drops cached operations that were not used since the last call. */
@@ -218,12 +220,12 @@ export class OperationLog {
     }
   }
 
-  log(query: LogQuery): readonly LogRow[] {
+  rows(query: LogQuery): readonly LogRow[] {
     const rows = query.under === undefined ? this.#rowsAt(query) : this.#rowsUnder(query.under, query);
     return rows.map((row) => this.#toLogRow(row));
   }
 
-  logged({ origin, seq }: Dot): LogRow | undefined {
+  row({ origin, seq }: Dot): LogRow | undefined {
     const number = this.#origins.find(origin);
     const found = number === undefined ? undefined : this.#rowOf.get(number, seq);
     const row = found && this.#byRow.get(found.row);
@@ -252,7 +254,6 @@ export class OperationLog {
     return this.#entry.get(path, content ?? null, target ?? null) !== undefined;
   }
 
-  /** The newest operation at `path` with this content. */
   operationWith(path: string, content: ContentId): Operation | undefined {
     const found = this.#withContent.get(path, content);
     return found && this.at(found.row);

@@ -1,9 +1,10 @@
 import type { OriginId, VersionVector } from '@lockstep/shared';
+import type { SealTable } from '../../sync/ports/journal.ts';
 import type { JournalDatabase } from '../database.ts';
 import type { Statement } from '../statement.ts';
 
 /** The table `seals`: origins that end, each with its last number that counts. */
-export class SealStore {
+export class SealStore implements SealTable {
   readonly #all: Statement<{ origin: OriginId; last: number }>;
   readonly #set: Statement;
   #loaded: VersionVector | undefined;

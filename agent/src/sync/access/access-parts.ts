@@ -74,8 +74,8 @@ export async function journaled(
   parts.localChanges.mark(path);
   const late = await settleFor(parts, path, journalMsMax + size / readBytesPerMs);
   if (late.length > 0) return undefined;
-  if (content !== undefined) return journal.operationWith(path, content);
-  const [head] = journal.heads(path);
+  if (content !== undefined) return journal.log.operationWith(path, content);
+  const [head] = journal.heads.at(path);
   return head !== undefined && isLive(head) ? head : undefined;
 }
 

@@ -91,7 +91,7 @@ async function moveRemote(
   );
   if (failure !== undefined) return failure;
   const { path: from, content, size, mode, mtimeUs, blocks } = operation;
-  const [before] = parts.context.journal.heads(to);
+  const [before] = parts.context.journal.heads.at(to);
   parts.operationWriter.commit([
     {
       ...{ path: to, kind: 'put', from, content, size, mode, mtimeUs, blocks },
@@ -114,8 +114,8 @@ function directoryAction(
   },
 ): Action | undefined {
   const most = directoryRenameEntriesMax + 1;
-  const rows = journal.diskBelow(rename.from, undefined, most);
-  const remote = journal.remoteBelow(rename.from, undefined, most);
+  const rows = journal.disk.below(rename.from, undefined, most);
+  const remote = journal.disk.remoteBelow(rename.from, undefined, most);
   if (rows.length + remote.length > directoryRenameEntriesMax) return undefined;
   const names = rows.map(({ path }) => path.slice(rename.from.length + 1));
   return { do: 'rename-directory', ...rename, names, mode };

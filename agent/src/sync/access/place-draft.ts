@@ -111,7 +111,7 @@ async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Op
   const [seen] = await folder.observe([{ path }]);
   if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
   // Racy, and without a content: the file is read before anything is made of this row.
-  journal.recordDisk([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
+  journal.disk.record([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
 }
 
 /** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. */

@@ -60,8 +60,8 @@ export async function changeSettled<T extends object>(
 }
 
 async function remoteVersion({ journal, folder }: Context, path: string): Promise<RemoteVersion | undefined> {
-  const row = journal.disk(path);
-  const [head, ...siblings] = journal.heads(path);
+  const row = journal.disk.at(path);
+  const [head, ...siblings] = journal.heads.at(path);
   if (row?.remote !== true || head === undefined || siblings.length > 0 || dotKey(head) !== dotKey(row.dot))
     return undefined;
   const [seen] = await folder.observe([{ path }]);

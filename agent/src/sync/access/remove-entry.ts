@@ -72,7 +72,7 @@ async function knownRows(
   if (operation === undefined) return refused('no-entry', `There is nothing at ${path}: it was deleted or renamed.`);
   const unknown = conditionRefusal(condition, path, operation);
   if (unknown !== undefined) return unknown;
-  const row = context.journal.disk(path);
+  const row = context.journal.disk.at(path);
   if (row === undefined) return refused('not-written', `${path} is not journaled yet: try again in a moment.`);
   if (entryType(operation) !== 'directory') return [row];
   const below = rowsBelow(context, path);
@@ -131,15 +131,18 @@ async function removeAll(
 
 /** The delete of a file that is not on this disk, if it is still the version that the person saw. */
 function remoteDeletes({ journal }: Context, { path, dot }: DiskEntry): readonly Draft[] {
-  const operation = journal.operation(dot);
-  const isRemote = journal.disk(path)?.remote === true && journal.heads(path).length === 1;
+  const operation = journal.log.operation(dot);
+  const isRemote = journal.disk.at(path)?.remote === true && journal.heads.at(path).length === 1;
   return operation !== undefined && isRemote ? [remoteDelete(operation)] : [];
 }
 
 /** Rows of entries below a directory, parents first, with those of files that are fetched on demand; undefined if they are too many. */
 function rowsBelow({ journal }: Context, directory: string): readonly DiskEntry[] | undefined {
   const most = directoryRenameEntriesMax + 1;
-  const rows = [...journal.diskBelow(directory, undefined, most), ...journal.remoteBelow(directory, undefined, most)];
+  const rows = [
+    ...journal.disk.below(directory, undefined, most),
+    ...journal.disk.remoteBelow(directory, undefined, most),
+  ];
   return rows.length > directoryRenameEntriesMax ? undefined : rows.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 

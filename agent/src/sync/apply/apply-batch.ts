@@ -79,7 +79,7 @@ export class ApplyBatch {
   async run(rows: readonly PendingPath[]): Promise<BatchOutcome> {
     const { journal, clock } = this.#context;
     const nowMs = clock.monotonicMs();
-    const digest = journal.digest();
+    const digest = journal.totals.digest();
     const open = await this.#withoutUnexamined(rows.filter((row) => this.#isReady(row, nowMs)));
     const examined = await this.#withoutRacy(open);
     if (examined.length === 0) return nothingReady;
@@ -90,10 +90,10 @@ export class ApplyBatch {
       (operation) => this.#executor.movesWhole(operation),
     );
     // Operations of others are journaled without the folder lock. The plan asks the journal about other paths: both must be of one moment.
-    const ready = journal.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
+    const ready = journal.totals.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
     if (ready.length === 0) return nothingReady;
     const plan = planBatch(ready, view);
-    if (plan.records.length > 0) journal.recordDisk(plan.records);
+    if (plan.records.length > 0) journal.disk.record(plan.records);
     for (const head of plan.hidden) this.#blocked.block(head.path, head, 'its content is below a mount that hides it');
     const refused = new Set<FetchSize>();
     for (const operation of await this.#withoutUnseen(plan.needs)) {
@@ -122,7 +122,7 @@ export class ApplyBatch {
 
   /** False once the path has another visible head: the arrival of its operation requests another pass. */
   #isCurrent({ path, heads: [before] }: PendingPath): boolean {
-    const [head] = this.#context.journal.heads(path);
+    const [head] = this.#context.journal.heads.at(path);
     return before !== undefined && head !== undefined && dotKey(head) === dotKey(before);
   }
 
@@ -143,7 +143,7 @@ export class ApplyBatch {
       this.#blocked.block(path, head, 'the disk does not show what is at its path since it failed');
       return [];
     }
-    const disk = this.#context.journal.disk(path);
+    const disk = this.#context.journal.disk.at(path);
     const isPending = disk === undefined || disk.damaged || dotKey(disk.dot) !== dotKey(head);
     const isWanted = disk?.remote === true && this.#context.wanted.isWanted(path);
     return isPending || isWanted ? [{ path, heads, disk }] : [];
@@ -178,7 +178,7 @@ export class ApplyBatch {
    */
   async #withoutUnseen(needs: readonly Operation[]): Promise<readonly Operation[]> {
     const { journal, folder } = this.#context;
-    const unseen = needs.filter(({ path }) => journal.disk(path)?.fingerprint === undefined);
+    const unseen = needs.filter(({ path }) => journal.disk.at(path)?.fingerprint === undefined);
     if (unseen.length === 0) return needs;
     const observations = await folder.observe(unseen.map(({ path }) => ({ path })));
     const existing = new Set<string>();
@@ -195,7 +195,7 @@ export class ApplyBatch {
 
   #wayOut(operation: Operation): string {
     const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
-    const row = this.#context.journal.disk(operation.path);
+    const row = this.#context.journal.disk.at(operation.path);
     const removal = row?.fingerprint === undefined ? 'put an empty one there and delete it' : 'delete what is there';
     const write =
       row?.damaged === true ? 'delete what is there, and then put a file there' : `put a file there, or ${removal}`;

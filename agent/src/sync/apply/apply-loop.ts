@@ -136,7 +136,7 @@ export class ApplyLoop {
 
   /** Why a pending path is not applied yet, if known. */
   reason(path: string): string | undefined {
-    const fetching = this.#context.journal.heads(path).some((head) => this.#transfers.isFetching(head));
+    const fetching = this.#context.journal.heads.at(path).some((head) => this.#transfers.isFetching(head));
     return this.hindrance(path) ?? (fetching ? fetchingReason : undefined);
   }
 
@@ -150,8 +150,8 @@ export class ApplyLoop {
     const paths: string[] = [];
     for (const path of this.#blocked.paths()) {
       if (paths.length === limit) break;
-      const [head] = this.#context.journal.heads(path);
-      const row = this.#context.journal.disk(path);
+      const [head] = this.#context.journal.heads.at(path);
+      const row = this.#context.journal.disk.at(path);
       if (head !== undefined && (row === undefined || row.damaged || dotKey(row.dot) !== dotKey(head)))
         paths.push(path);
     }
@@ -197,11 +197,11 @@ export class ApplyLoop {
       const limit = fetches === undefined ? batchPathsMax : Math.max(1, this.#transfers.room(fetches.size));
       const query = { which, after, limit };
       await this.#yielder.maybeYield();
-      if (this.#isHalted || journal.counts().pending === 0) return outcome;
+      if (this.#isHalted || journal.totals.counts().pending === 0) return outcome;
       // The rows are read under the lock: a change that is journaled in the meantime must not be planned over.
       const { last, ...done } = await lock.run(async () => {
         const sinceMs = clock.monotonicMs();
-        const rows = journal.pending(query);
+        const rows = journal.heads.pending(query);
         const batch = await this.#batches.run(rows);
         if (!batch.isReady) this.#yielder.wasted(sinceMs);
         return { ...batch, last: rows.length < limit ? undefined : rows.at(-1)?.path };
@@ -235,7 +235,7 @@ export class ApplyLoop {
     while (this.#fetched.length > 0 && !this.#isHalted) {
       const paths = [...new Set(this.#fetched.splice(0, batchPathsMax))].sort();
       await lock.run(() => {
-        const rows = paths.map((path) => ({ path, heads: journal.heads(path), disk: journal.disk(path) }));
+        const rows = paths.map((path) => ({ path, heads: journal.heads.at(path), disk: journal.disk.at(path) }));
         return this.#batches.run(rows.filter((row) => this.#isOpen(row)));
       });
     }

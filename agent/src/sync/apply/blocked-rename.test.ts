@@ -62,7 +62,7 @@ test.each([
     const started = changes.start();
     await member.passes(10_000);
     await started;
-    const parents = journal.heads('old-name');
+    const parents = journal.heads.at('old-name');
     const put = member.operation('new-name', { kind: 'put', text: 'text' }, { origin: bee });
     const renamed: Operation = { ...put, from: 'old-name', group: put.seq, span: 2 };
     const gone = member.operation('old-name', { kind: 'delete', replaced: 'text' }, { origin: bee, parents });

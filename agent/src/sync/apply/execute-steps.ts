@@ -110,7 +110,7 @@ export class StepExecutor {
 
   /** Handles a failed step. True if the path must be planned again at once. */
   #failed(step: PlanStep, result: Exclude<ActionResult, { result: 'done' }>): boolean {
-    const head = this.#context.journal.heads(step.path)[0];
+    const head = this.#context.journal.heads.at(step.path)[0];
     if (head === undefined) return false;
     switch (result.result) {
       case 'changed':
@@ -169,7 +169,7 @@ export class StepExecutor {
   /** True for a directory that stays because of an entry that the journal does not know, such as a socket or an ignored file. */
   #isKeptDirectory(path: string): boolean {
     if (this.#blocked.attempts(path) < keepDirectoryAfter) return false;
-    return this.#context.journal.diskBelow(path, undefined, 1).length === 0;
+    return this.#context.journal.disk.below(path, undefined, 1).length === 0;
   }
 
   /**
@@ -178,7 +178,7 @@ export class StepExecutor {
    */
   #keepDirectory(step: PlanStep, head: Operation): void {
     const { origin, seq } = head;
-    if (!isLive(head)) this.#context.journal.recordDisk([{ path: step.path, entry: { dot: { origin, seq } } }]);
+    if (!isLive(head)) this.#context.journal.disk.record([{ path: step.path, entry: { dot: { origin, seq } } }]);
     this.#context.facts.unscanned.publish(step.path);
   }
 }

@@ -49,11 +49,11 @@ test('[LC13] a file that a failing disk removed is not taken for the one that an
   member.received(back);
   applyLoop.poke();
   await member.passes(5_000);
-  expect(journal.counts().pending, 'while the disk fails').toBe(1);
+  expect(journal.totals.counts().pending, 'while the disk fails').toBe(1);
   fails = false;
   await member.passes(20_000);
   expect(volume.disk.at('file')?.content?.id).toBe(contentOfText('text').id);
-  expect(journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: back.seq } });
+  expect(journal.disk.at('file')).toMatchObject({ dot: { origin: bee, seq: back.seq } });
   expect(member.errors).toEqual([]);
 });
 
@@ -82,10 +82,10 @@ test('[LC13] an agent starts while the disk fails at history, and examines what 
   member.received(back);
   applyLoop.poke();
   await member.passes(5_000);
-  expect(journal.counts().pending, 'while the disk fails').toBe(1);
+  expect(journal.totals.counts().pending, 'while the disk fails').toBe(1);
   fails = false;
   await member.passes(20_000);
   expect(volume.disk.at('file')?.content?.id).toBe(contentOfText('text').id);
-  expect(journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: back.seq } });
+  expect(journal.disk.at('file')).toMatchObject({ dot: { origin: bee, seq: back.seq } });
   expect(member.errors).toEqual([]);
 });

@@ -54,9 +54,9 @@ function replaces(path: string, text: string): void {
 }
 
 const newest = (path: string): Operation | undefined =>
-  member.journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.operation;
+  member.journal.log.rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0]?.operation;
 const headTexts = (path: string, ...texts: readonly string[]): readonly (string | undefined)[] => {
-  const contents = member.journal.heads(path).map(({ content }) => content);
+  const contents = member.journal.heads.at(path).map(({ content }) => content);
   return texts.filter((text) => contents.includes(contentOfText(text).id));
 };
 
@@ -76,7 +76,7 @@ test('[LC13] an entry put at an empty path is recorded, whether others delete it
     await beginsAgain();
   }
   const row = ({ origin, seq }: Operation): object => ({ dot: { origin, seq } });
-  expect([member.journal.disk('file'), member.journal.disk('late')]).toMatchObject([row(put), row(late)]);
+  expect([member.journal.disk.at('file'), member.journal.disk.at('late')]).toMatchObject([row(put), row(late)]);
   await startAgent();
   expect(newest('late')).toEqual(gone);
 });
@@ -93,8 +93,8 @@ test("[LC13] an entry that a failed step put in place is recorded, and a user's 
   const recorded = new FailedSteps(member.context).record([write('file'), write('edited')]);
   await member.passes(1_000);
   await recorded;
-  expect(member.journal.disk('file')).toMatchObject({ dot: { origin: put.origin, seq: put.seq }, unsynced: true });
-  expect(member.journal.disk('edited')).toBeUndefined();
+  expect(member.journal.disk.at('file')).toMatchObject({ dot: { origin: put.origin, seq: put.seq }, unsynced: true });
+  expect(member.journal.disk.at('edited')).toBeUndefined();
 });
 
 test('[LC13] a removal is recorded before the file is put back', async () => {
@@ -103,11 +103,11 @@ test('[LC13] a removal is recorded before the file is put back', async () => {
   member.received(put);
   const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
   const { origin, seq, content } = put;
-  member.journal.recordDisk([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint } }]);
+  member.journal.disk.record([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint } }]);
   member.received(gone);
   begins('file', { do: 'unlink', path: 'file', expected: fingerprint });
   await beginsAgain();
-  expect(member.journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
+  expect(member.journal.disk.at('file')).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
   const back = member.operation('file', { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
   member.received(back);
   await startAgent();
@@ -125,7 +125,7 @@ test.each([
   member.received(put);
   const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
   const { origin, seq, content } = put;
-  member.journal.recordDisk([{ path: file, entry: { dot: { origin, seq }, content, fingerprint } }]);
+  member.journal.disk.record([{ path: file, entry: { dot: { origin, seq }, content, fingerprint } }]);
   member.received(gone);
   const rename = { from: 'old', to: 'new', expectedFrom: fingerprint };
   begins(
@@ -135,7 +135,7 @@ test.each([
       : { do: 'rename-directory', ...rename, names: ['file'], mode: 0o755 },
   );
   await beginsAgain();
-  expect(member.journal.disk(file)).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
+  expect(member.journal.disk.at(file)).toMatchObject({ dot: { origin: bee, seq: gone.seq } });
   const back = member.operation(file, { kind: 'put', text: 'text' }, { origin: bee, parents: [gone] });
   member.received(back);
   await startAgent();
@@ -183,19 +183,19 @@ describe('[LC13] a file is put at a path that had its content before, and has an
   ])("it is the user's if they moved it there after $how", async ({ examine }) => {
     member.volume.disk.rename('old', 'file');
     await examine();
-    expect(member.journal.disk('file')).toBeUndefined();
+    expect(member.journal.disk.at('file')).toBeUndefined();
     await startAgent();
     expect(newest('file')).toMatchObject({ origin: member.journal.origin, from: 'old' });
     expect(headTexts('file', 'former', 'later')).toEqual(['former', 'later']);
   });
 
   test('it is the former version if the agent itself moved it there', async () => {
-    const { fingerprint } = member.journal.disk('old') ?? {};
+    const { fingerprint } = member.journal.disk.at('old') ?? {};
     if (fingerprint === undefined) throw new Error('The row of the file is missing.');
     member.volume.disk.rename('old', 'file');
     begins('file', { do: 'rename', from: 'old', to: 'file', expectedFrom: fingerprint, expected: 'absent' });
     await beginsAgain();
-    expect(member.journal.disk('file')).toMatchObject({ dot: { origin: bee, seq: former.seq } });
+    expect(member.journal.disk.at('file')).toMatchObject({ dot: { origin: bee, seq: former.seq } });
   });
 });
 
@@ -208,7 +208,7 @@ describe('[LC35] a change by a user over an entry that the agent may have put th
     member.volume.disk.write('file', contentOfText('shown'));
     await startAgent();
     changes.stop();
-    [shown] = member.journal.heads('file') as [Operation];
+    [shown] = member.journal.heads.at('file') as [Operation];
     theirs = { ...member.operation('file', { kind: 'put', text: 'theirs' }, { origin: bee }), hlc: shown.hlc + 1 };
     member.received(theirs);
   });
@@ -231,7 +231,7 @@ describe('[LC35] a change by a user over an entry that the agent may have put th
     await beginsAgain();
     await startAgent();
     expect(newest('file')).toEqual(theirs);
-    expect(member.journal.pending({ which: 'live', limit: 9 }).map(({ path }) => path)).toEqual(['file']);
+    expect(member.journal.heads.pending({ which: 'live', limit: 9 }).map(({ path }) => path)).toEqual(['file']);
   });
 
   test.each([

@@ -37,7 +37,7 @@ interface Target extends Changed {
  */
 export function noteBatch(journal: Journal, steps: readonly PlanStep[], unseen: readonly Target[] = []): void {
   const targets = targetsOf(steps);
-  if (targets.length > 0) journal.noteSetting(batchSetting, JSON.stringify([...unseen, ...targets]));
+  if (targets.length > 0) journal.settings.note(batchSetting, JSON.stringify([...unseen, ...targets]));
 }
 
 function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
@@ -61,11 +61,11 @@ function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
 /** Records the results of the batch, and that it has ended. `unseen`: paths that are still to be examined. */
 export function recordBatch(journal: Journal, changes: readonly DiskChange[], unseen: readonly Target[] = []): void {
   const left = JSON.stringify(unseen);
-  const isNoted = (journal.setting(batchSetting) ?? nothing) !== left;
+  const isNoted = (journal.settings.get(batchSetting) ?? nothing) !== left;
   if (changes.length === 0 && !isNoted) return;
   journal.transaction(() => {
-    if (changes.length > 0) journal.recordDisk(changes);
-    if (isNoted) journal.noteSetting(batchSetting, left);
+    if (changes.length > 0) journal.disk.record(changes);
+    if (isNoted) journal.settings.note(batchSetting, left);
   });
 }
 
@@ -102,11 +102,11 @@ export class FailedSteps {
    */
   async recordInterrupted(): Promise<void> {
     const { journal } = this.#context;
-    const targets = JSON.parse(journal.setting(batchSetting) ?? nothing) as readonly Target[];
+    const targets = JSON.parse(journal.settings.get(batchSetting) ?? nothing) as readonly Target[];
     if (targets.length === 0) return;
     await this.#see(targets.flatMap((target) => pathsOf(journal, target)));
     // They are left to the next start too, unless a batch is noted before that.
-    if (this.#unseen.size === 0) journal.noteSetting(batchSetting, nothing);
+    if (this.#unseen.size === 0) journal.settings.note(batchSetting, nothing);
   }
 
   /** Records what these steps did. */
@@ -151,13 +151,13 @@ function pathsOf(journal: Journal, { path, from, whole }: Target): readonly Chan
   if (!whole) return [{ path, from }];
   const paths = [path];
   for (let after: string | undefined; ; ) {
-    const rows = journal.diskBelow(path, after, batchPathsMax);
+    const rows = journal.disk.below(path, after, batchPathsMax);
     paths.push(...rows.map((row) => row.path));
     after = rows.at(-1)?.path;
     if (rows.length < batchPathsMax) break;
   }
   for (let after = path; ; ) {
-    const rows = journal.pending({ which: 'live', after, limit: batchPathsMax });
+    const rows = journal.heads.pending({ which: 'live', after, limit: batchPathsMax });
     paths.push(...rows.map((row) => row.path).filter((pending) => isBelow(pending, path)));
     const last = rows.at(-1)?.path;
     // Paths that begin with the directory's path and go on with a character before the slash sort between it and its entries.
@@ -170,7 +170,7 @@ function pathsOf(journal: Journal, { path, from, whole }: Target): readonly Chan
 /** Records the changes at these paths. Resolves with those that could not be observed. */
 async function recordPaths(context: Context, changed: readonly Changed[]): Promise<readonly string[]> {
   const { journal, folder } = context;
-  const rows = changed.map(({ path }) => journal.disk(path));
+  const rows = changed.map(({ path }) => journal.disk.at(path));
   const contents = rows.flatMap((row) => (row?.content === undefined ? [] : [row.content]));
   const kept = await folder.inHistory(contents);
   const observations = await folder.observe(
@@ -183,7 +183,7 @@ async function recordPaths(context: Context, changed: readonly Changed[]): Promi
     const from = changed[index]?.from;
     if (isEntry(observation)) changes.push(...changesFor(context, { seen: observation, row, isKept, from }));
   }
-  if (changes.length > 0) journal.recordDisk(changes);
+  if (changes.length > 0) journal.disk.record(changes);
   return observations.filter(({ state }) => state === 'problem' || state === 'changing').map(({ path }) => path);
 }
 
@@ -211,17 +211,19 @@ function changesFor(
   const { journal } = context;
   const { seen, row, isKept, from } = entry;
   const { path } = seen;
-  const [head] = journal.heads(path);
+  const [head] = journal.heads.at(path);
   const finding = findLocalChange({
     path,
     seen,
     row,
-    shown: row && journal.operation(row.dot),
+    shown: row && journal.log.operation(row.dot),
     head,
     isKept,
     isInterrupted: true,
     journaled: () =>
-      journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax }).map(({ operation }) => operation),
+      journal.log
+        .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
+        .map(({ operation }) => operation),
   });
   const isUsers =
     finding.do === 'adopt' &&
@@ -248,11 +250,11 @@ function wasMovedHere(
   { operation, from }: { readonly operation: Operation; readonly from: string | undefined },
 ): boolean {
   if (seen.state !== 'file' && seen.state !== 'symlink') return false;
-  const rows = [...journal.diskWithInode(seen.fingerprint.ino), replacedRows.of(seen.fingerprint)];
+  const rows = [...journal.disk.withInode(seen.fingerprint.ino), replacedRows.of(seen.fingerprint)];
   return rows.some((row) => {
     if (row === undefined || row.path === seen.path || row.path === from) return false;
     if (row.fingerprint === undefined || !mayBeSameInode(row.fingerprint, seen.fingerprint)) return false;
-    const shown = journal.operation(row.dot);
+    const shown = journal.log.operation(row.dot);
     return shown !== undefined && isSameContent(shown, operation);
   });
 }

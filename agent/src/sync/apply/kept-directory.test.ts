@@ -19,7 +19,7 @@ test.each(['before a scan finds it as new', 'before the member is restarted'])(
     await member.passes(10_000);
     await started;
     member.keeps('text');
-    const parents = journal.heads('name');
+    const parents = journal.heads.at('name');
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
     const isSeen = moment === 'before a scan finds it as new';
     context.facts.unscanned.on(() => {
@@ -39,9 +39,9 @@ test.each(['before a scan finds it as new', 'before the member is restarted'])(
     }
     applyLoop.unblock();
     await member.passes(60_000);
-    expect(journal.counts().pending).toBe(0);
+    expect(journal.totals.counts().pending).toBe(0);
     expect(volume.disk.at('name')).toMatchObject({ type: 'file' });
-    expect(journal.heads('name').map(({ kind }) => kind)).toEqual(['put']);
+    expect(journal.heads.at('name').map(({ kind }) => kind)).toEqual(['put']);
     expect(member.errors).toEqual([]);
   },
 );
@@ -65,7 +65,7 @@ test.each([
     await member.passes(10_000);
     await started;
     if (!onDemand) member.keeps('text');
-    const parents = journal.heads('name');
+    const parents = journal.heads.at('name');
     member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: 'bee' as OriginId, parents }));
     new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => [])).poke();
     await member.passes(60_000);
@@ -73,8 +73,8 @@ test.each([
     await member.passes(60_000);
     expect(member.wrote).toEqual([]);
     expect(context.problems.ofPath('name')).toMatchObject({ code: 'path-in-the-way' });
-    expect(journal.heads('name').map(({ kind }) => kind)).toEqual(['put']);
-    expect(journal.disk('name')).toMatchObject({ dot: { origin: parents[0]?.origin, seq: parents[0]?.seq } });
+    expect(journal.heads.at('name').map(({ kind }) => kind)).toEqual(['put']);
+    expect(journal.disk.at('name')).toMatchObject({ dot: { origin: parents[0]?.origin, seq: parents[0]?.seq } });
     expect(member.errors).toEqual([]);
   },
 );

@@ -35,7 +35,7 @@ test('[LC8] a directory that is moved into the folder is scanned, also if its mo
   const made = member.operation('directory', { kind: 'mkdir' }, { origin });
   member.received(made);
   const fingerprint = fingerprintOf(disk.mkdir('directory'));
-  journal.recordDisk([{ path: 'directory', entry: { dot: made, fingerprint } }]);
+  journal.disk.record([{ path: 'directory', entry: { dot: made, fingerprint } }]);
   disk.write('directory/file', contentOfText('written while the agent was down'));
   // Away during the scan at the start: it gets no watch.
   disk.rename('directory', '/elsewhere/directory');
@@ -51,6 +51,6 @@ test('[LC8] a directory that is moved into the folder is scanned, also if its mo
   release();
   await member.passes(60_000);
   expect(disk.at('directory')?.mode).toBe(0o700);
-  expect(journal.heads('directory/file')).toMatchObject([{ kind: 'put' }]);
+  expect(journal.heads.at('directory/file')).toMatchObject([{ kind: 'put' }]);
   expect(member.errors).toEqual([]);
 });

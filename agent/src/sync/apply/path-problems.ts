@@ -104,9 +104,9 @@ export class PathProblems {
 
   #isPending(path: string, wanted?: string): boolean {
     const { journal } = this.#context;
-    const [head] = journal.heads(path);
+    const [head] = journal.heads.at(path);
     if (head === undefined || (wanted !== undefined && dotKey(head) !== wanted)) return false;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     if (row !== undefined && !row.damaged && dotKey(row.dot) === dotKey(head)) return false;
     return isLive(head) || row?.fingerprint !== undefined;
   }
@@ -114,10 +114,10 @@ export class PathProblems {
   /** A remote file is not pending, but a reader may wait for it. That its content is missing is the answer to the reader, not a problem. */
   #isAwaited(path: string, code: ProblemCode): boolean {
     const { journal, wanted } = this.#context;
-    return code !== 'content-missing' && wanted.isDemanded(path) && journal.disk(path)?.remote === true;
+    return code !== 'content-missing' && wanted.isDemanded(path) && journal.disk.at(path)?.remote === true;
   }
 
   #isOpen(path: string): boolean {
-    return this.#isPending(path) || this.#context.journal.heads(path).length > 1;
+    return this.#isPending(path) || this.#context.journal.heads.at(path).length > 1;
   }
 }

@@ -48,27 +48,27 @@ export class JournalPlanView implements PlanView {
   }
 
   head(path: string): Operation | undefined {
-    return this.#context.journal.heads(path)[0];
+    return this.#context.journal.heads.at(path)[0];
   }
 
   disk(path: string): DiskEntry | undefined {
-    return this.#context.journal.disk(path);
+    return this.#context.journal.disk.at(path);
   }
 
   shown(entry: DiskEntry): Operation | undefined {
-    return this.#context.journal.operation(entry.dot);
+    return this.#context.journal.log.operation(entry.dot);
   }
 
   hasLiveBelow(directory: string): boolean {
-    return this.#context.journal.hasLiveBelow(directory);
+    return this.#context.journal.heads.hasLiveBelow(directory);
   }
 
   diskBelow(directory: string): readonly DiskEntry[] {
-    return this.#context.journal.diskBelow(directory, undefined, Number.MAX_SAFE_INTEGER);
+    return this.#context.journal.disk.below(directory, undefined, Number.MAX_SAFE_INTEGER);
   }
 
   hasDiskBelow(directory: string): boolean {
-    return this.#context.journal.diskBelow(directory, undefined, 1).length > 0;
+    return this.#context.journal.disk.below(directory, undefined, 1).length > 0;
   }
 
   movesWhole(operation: Operation): boolean {

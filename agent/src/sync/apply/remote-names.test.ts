@@ -18,7 +18,7 @@ test('[OD3] [OD20] a file whose next version is elsewhere counts as remote, and 
   const moments: Moment[] = [];
   const see = (): void => {
     const { remoteNames } = member.context;
-    const isRemote = journal.disk('d/a')?.remote === true || remoteNames.leavingAt('d/a') !== undefined;
+    const isRemote = journal.disk.at('d/a')?.remote === true || remoteNames.leavingAt('d/a') !== undefined;
     moments.push({ isThere: volume.disk.at('d/a') !== undefined, isRemote, raised: member.raised.length });
   };
   const watched = (folder: Folder): Folder => {
@@ -41,10 +41,10 @@ test('[OD3] [OD20] a file whose next version is elsewhere counts as remote, and 
   await member.passes(10_000);
   await started;
   expect(member.raised).toEqual([]);
-  const { path, dot, content, fingerprint } = journal.disk('d/a') ?? expect.unreachable('the file has a row');
+  const { path, dot, content, fingerprint } = journal.disk.at('d/a') ?? expect.unreachable('the file has a row');
   // Some time later its bytes are certain and durable.
-  journal.recordDisk([{ path, entry: { dot, content, fingerprint } }]);
-  const parents = journal.heads('d/a');
+  journal.disk.record([{ path, entry: { dot, content, fingerprint } }]);
+  const parents = journal.heads.at('d/a');
   member.received(member.operation('d/a', { kind: 'put', text: 'new' }, { origin: 'bee' as OriginId, parents }));
   new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => [])).poke();
   await member.passes(60_000);
@@ -53,7 +53,7 @@ test('[OD3] [OD20] a file whose next version is elsewhere counts as remote, and 
     { isThere: false, isRemote: true, raised: 1 },
   ]);
   expect(member.raised).toEqual(['d', 'd']);
-  expect(journal.disk('d/a')).toMatchObject({ remote: true });
+  expect(journal.disk.at('d/a')).toMatchObject({ remote: true });
   expect(context.remoteNames.leaving('d')).toEqual([]);
   expect(member.errors).toEqual([]);
 });

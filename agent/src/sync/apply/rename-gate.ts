@@ -42,7 +42,7 @@ export class RenameGate {
     const { origin, group } = operation;
     if (group === undefined) return true;
     const last = group + this.#sizeOf(operation, group) - 1;
-    const known = this.#journal.known()[origin] ?? 0;
+    const known = this.#journal.log.known()[origin] ?? 0;
     if (known >= last) return true;
     for (const peer of this.#reachable()) {
       // An origin makes its groups whole: the rest is on its way, even before that member announces it.
@@ -54,7 +54,7 @@ export class RenameGate {
   /** Ends waits that timed out. True if a group opened because of that. Must be called regularly. */
   tick(): boolean {
     const nowMs = this.#clock.monotonicMs();
-    const knownNow = this.#journal.known();
+    const knownNow = this.#journal.log.known();
     let opened = false;
     for (const [origin, wait] of this.#waits) {
       if ((knownNow[origin] ?? 0) > wait.known) this.#waits.delete(origin);
@@ -78,7 +78,7 @@ export class RenameGate {
     const key = dotKey({ origin, seq: group });
     const cached = this.#groupSizes.get(key);
     if (cached !== undefined) return cached;
-    const span = this.#journal.operation({ origin, seq: group })?.span ?? 1;
+    const span = this.#journal.log.operation({ origin, seq: group })?.span ?? 1;
     this.#groupSizes.set(key, span);
     return span;
   }

@@ -35,7 +35,7 @@ test('[LC13] one version in history at which the disk fails does not keep other 
   applyLoop.poke();
   await member.passes(5_000);
   expect(volume.disk.at('b')?.content?.id).toBe(contentOfText('readable').id);
-  expect(journal.counts().pending).toBe(1);
+  expect(journal.totals.counts().pending).toBe(1);
   expect(applyLoop.reason('a')).toContain('No reachable member has the content of a.');
   expect(member.errors).toEqual([]);
   applyLoop.stop();

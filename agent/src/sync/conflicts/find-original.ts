@@ -19,8 +19,8 @@ export function findOriginal(journal: Journal, copy: string): string {
   const plain = originalPath(copy);
   if (encoder.encode(nameOf(copy)).length < shortenedBytesMin) return plain;
   const stem = copy.slice(0, copy.lastIndexOf('.conflict-'));
-  const found = journal.liveWithPrefix(stem, namesMax).find(({ path }) => {
-    const log = journal.log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsMax });
+  const found = journal.tree.liveWithPrefix(stem, namesMax).find(({ path }) => {
+    const log = journal.log.rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsMax });
     return log.some(({ operation }) => conflictPath(path, operation.hlc, loserOf(copy)) === copy);
   });
   return found?.path ?? plain;

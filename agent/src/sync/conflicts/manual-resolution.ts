@@ -89,7 +89,7 @@ async function freePath({ journal, folder, ignored }: Context, copy: string): Pr
   for (let attempt = 1; attempt <= namesTriedMax; attempt++) {
     const path = ordinaryPath(copy, attempt);
     if (pathFault(path) !== undefined || ignored.ignores(path, false)) return undefined;
-    if (journal.heads(path).some(isLive)) continue;
+    if (journal.heads.at(path).some(isLive)) continue;
     const [seen] = await folder.observe([{ path }]);
     if (seen?.state === 'absent') return path;
   }

@@ -12,7 +12,7 @@ async function withoutCats() {
   void engine.start();
   expect(await until(() => engine.lifecycle.state === 'active', 10_000)).toBe(true);
   volume.disk.symlink('link', 'by zoe');
-  expect(await until(() => journal.heads('link').length === 1, 10_000)).toBe(true);
+  expect(await until(() => journal.heads.at('link').length === 1, 10_000)).toBe(true);
   const later = (ms: number, operation: Pick<Operation, 'origin' | 'target' | 'version'>): Operation => ({
     seq: 1,
     hlc: (worldBeganMs + 60_000 + ms) * 1024,
@@ -30,10 +30,10 @@ async function withoutCats() {
   ant.known = { [ant.origin]: 1, [cat.origin]: 1 };
   ant.say(ant.heartbeat());
   ant.sayOperations([byAnt]);
-  expect(await until(() => journal.heads('link').length === 2, 1_000)).toBe(true);
+  expect(await until(() => journal.heads.at('link').length === 2, 1_000)).toBe(true);
   const copies = (): readonly (string | undefined)[] =>
-    journal
-      .headsUnder('', undefined, 100)
+    journal.heads
+      .under('', undefined, 100)
       .filter(({ path }) => isConflictPath(path))
       .map(({ target }) => target);
   return { ant, byCat, copies, ...member };
@@ -41,16 +41,16 @@ async function withoutCats() {
 
 test('[CF10] siblings are not joined until this member knows what the others know: an overwritten one gets no copy', async () => {
   const { ant, byCat, copies, journal, until } = await withoutCats();
-  expect(await until(() => journal.counts().contested === 0, 5_000)).toBe(false);
+  expect(await until(() => journal.totals.counts().contested === 0, 5_000)).toBe(false);
   ant.sayOperations([byCat]);
-  expect(await until(() => journal.counts().contested === 0, 5_000)).toBe(true);
-  expect(journal.heads('link')).toMatchObject([{ target: 'by cat' }]);
+  expect(await until(() => journal.totals.counts().contested === 0, 5_000)).toBe(true);
+  expect(journal.heads.at('link')).toMatchObject([{ target: 'by cat' }]);
   expect(copies()).toEqual(['by zoe']);
 });
 
 test('[CF10] the wait for operations that no member sends ends', async () => {
   const { copies, journal, until } = await withoutCats();
-  expect(await until(() => journal.counts().contested === 0, 20_000)).toBe(true);
-  expect(journal.heads('link')).toMatchObject([{ target: 'by ant' }]);
+  expect(await until(() => journal.totals.counts().contested === 0, 20_000)).toBe(true);
+  expect(journal.heads.at('link')).toMatchObject([{ target: 'by ant' }]);
   expect(copies()).toEqual(['by zoe']);
 });

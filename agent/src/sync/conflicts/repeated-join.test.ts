@@ -31,12 +31,12 @@ async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) 
   member.received(least, seen, ...others, copy, join);
   new ConflictResolver(member.context, member, () => ({ id: member.id, state: 'active', enabledAt: 1 })).poke();
   await member.passes(10_000);
-  expect(member.journal.counts().contested).toBe(0);
+  expect(member.journal.totals.counts().contested).toBe(0);
   const textsAt = (heads: readonly Operation[]): string[] =>
     heads.flatMap(({ content }) => (content && textOf.get(content)) ?? []).sort();
-  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  const copies = member.journal.heads.under('', undefined, 100).filter(({ path }) => isConflictPath(path));
   return {
-    name: textsAt(member.journal.heads('file')),
+    name: textsAt(member.journal.heads.at('file')),
     copies: textsAt(copies),
     paths: copies.map(({ path }) => path),
   };

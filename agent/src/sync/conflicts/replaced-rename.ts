@@ -15,7 +15,7 @@ export function isRenameOfReplaced(journal: Pick<Journal, 'log'>, renamed: Opera
   if (content === undefined) return false;
   let { from } = renamed;
   for (let names = 0; from !== undefined && names < renamesMax; names++) {
-    const rows = journal.log({ path: from, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsMax });
+    const rows = journal.log.rows({ path: from, beforeRow: Number.MAX_SAFE_INTEGER, limit: operationsMax });
     if (rows.some(({ operation }) => operation.replaced === content && operation.origin !== origin)) return true;
     from = rows.find(({ operation }) => operation.content === content)?.operation.from;
   }

@@ -17,7 +17,7 @@ test('[MG8] a resurrected directory gets the last mode that it had, regardless o
     return { ...at(index + 3), kind: 'symlink', target: `${index}`, mtimeUs: 0 };
   });
   journal.append([...directories, ...links, { ...at(203), kind: 'delete' }]);
-  const heads = journal.heads('d');
+  const heads = journal.heads.at('d');
   expect(heads).toMatchObject([{ kind: 'delete' }]);
   expect(directoryDraft(engine.context, 'd', heads)).toEqual({ path: 'd', kind: 'mkdir', mode: 0o700, parents: heads });
   expect(directoryDraft(engine.context, 'unheard-of', [])).toMatchObject({ kind: 'mkdir', mode: 0o755 });

@@ -88,7 +88,7 @@ export class ResolutionBatch {
  * if a user changed or deleted it, because it was made of this loser.
  */
 export async function hasCopy(context: Context, head: Operation, copy: string): Promise<boolean> {
-  if (context.journal.everHad(copy, head)) return true;
+  if (context.journal.log.everHad(copy, head)) return true;
   const others = copiesLike(context, copy).filter(
     // A conflict copy may lose in turn: it is no copy of itself. Nor is one that was moved to the path of the loser.
     (other) => other.path !== head.path && !(isLive(other) && other.path === head.from),
@@ -130,7 +130,7 @@ function joinDraft(visible: Operation, parents: readonly Operation[]): Draft {
 export function directoryDraft({ journal }: Context, path: string, parents: readonly Operation[]): Draft {
   let beforeRow: number | undefined = Number.MAX_SAFE_INTEGER;
   while (beforeRow !== undefined) {
-    const rows = journal.log({ path, beforeRow, limit: logRowsAtOnce });
+    const rows = journal.log.rows({ path, beforeRow, limit: logRowsAtOnce });
     const before = rows.find(({ operation }) => entryType(operation) === 'directory');
     if (before !== undefined) return { path, kind: 'mkdir', mode: before.operation.mode, parents };
     beforeRow = rows.length < logRowsAtOnce ? undefined : rows.at(-1)?.row;

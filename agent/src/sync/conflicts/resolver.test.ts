@@ -35,13 +35,13 @@ test('[JN2] a thousand conflicts are resolved in a few transactions', async () =
   const member = new LoneMember();
   const paths = named(1_000);
   bothWrote(member, paths);
-  expect(member.journal.counts().contested).toBe(1_000);
+  expect(member.journal.totals.counts().contested).toBe(1_000);
   member.wrote.length = 0;
   resolverOf(member).poke();
   await member.passes(60_000);
-  expect(member.journal.counts().contested).toBe(0);
+  expect(member.journal.totals.counts().contested).toBe(0);
   expect(member.wrote.filter((call) => call === 'append').length).toBeLessThan(10);
-  const heads = member.journal.headsUnder('', undefined, 5_000);
+  const heads = member.journal.heads.under('', undefined, 5_000);
   expect(heads.filter(({ path }) => isConflictPath(path)).length).toBe(1_000);
   expect(heads.length).toBe(2_000);
   expect(member.errors).toEqual([]);
@@ -64,8 +64,8 @@ test('[MG8] a directory is resurrected also behind hundreds that are left to oth
   // It is not active yet, so that it handles only its own operations.
   resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
-  expect(member.journal.heads('last')).toMatchObject([{ kind: 'mkdir' }]);
-  expect(member.journal.heads('file-0000')).toMatchObject([{ kind: 'delete' }]);
+  expect(member.journal.heads.at('last')).toMatchObject([{ kind: 'mkdir' }]);
+  expect(member.journal.heads.at('file-0000')).toMatchObject([{ kind: 'delete' }]);
 });
 
 test('[CF5] a copy that a user renamed back, or wrote again at its original name, is made again when it loses again', async () => {
@@ -79,10 +79,10 @@ test('[CF5] a copy that a user renamed back, or wrote again at its original name
   resolver.poke();
   await member.passes(20_000);
   const copies = (): readonly Operation[] =>
-    member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+    member.journal.heads.under('', undefined, 100).filter(({ path }) => isConflictPath(path));
   const [copy] = copies();
   if (copy === undefined) throw new Error('no copy was made');
-  const [joined] = member.journal.heads('file.txt');
+  const [joined] = member.journal.heads.at('file.txt');
   if (joined === undefined) throw new Error('nothing was joined');
   // The copy is deleted and its content is at the original name again, while another member writes there.
   const gone = member.operation(copy.path, { kind: 'delete', replaced: 'lost' }, { origin: bee, parents: [copy] });
@@ -112,12 +112,12 @@ test.each([
     const { origin, seq, content } = begun;
     const whole = { dot: { origin, seq }, content, fingerprint };
     const torn = { dot: { origin: lost.origin, seq: lost.seq }, fingerprint, damaged: true };
-    if (isThere) journal.recordDisk([{ path: 'file', entry: damaged ? torn : whole }]);
+    if (isThere) journal.disk.record([{ path: 'file', entry: damaged ? torn : whole }]);
     for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
     resolverOf(member).poke();
     await member.passes(1_000);
-    expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
-    expect(journal.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
+    expect(journal.heads.at('file')).toMatchObject([{ kind: 'delete' }]);
+    expect(journal.heads.pending({ which: 'delete', limit: 9 })).toHaveLength(pending);
     expect(member.errors).toEqual([]);
   },
 );
@@ -127,11 +127,11 @@ test('[CT14] a file on demand is not deleted when its content is lost: a member 
   const { journal, context } = member;
   const lost = member.operation('file', { kind: 'put', text: 'lost' });
   member.received(lost);
-  journal.recordDisk([remoteEntry('file', lost)]);
+  journal.disk.record([remoteEntry('file', lost)]);
   for (const nowMs of [0, lostAfterMs]) context.missing.searched(lost, { lacking: [], members: [], nowMs });
   resolverOf(member).poke();
   await member.passes(1_000);
-  expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+  expect(journal.heads.at('file')).toMatchObject([{ kind: 'put' }]);
 });
 
 test.each([
@@ -159,7 +159,7 @@ test.each([
     for (const nowMs of [0, lostAfterMs]) context.missing.searched(again, { lacking, members: [memberOf(cat)], nowMs });
     resolverOf(member).poke();
     await member.passes(1_000);
-    expect(journal.heads('newer')).toMatchObject([{ kind: isDeleted ? 'delete' : 'put' }]);
+    expect(journal.heads.at('newer')).toMatchObject([{ kind: isDeleted ? 'delete' : 'put' }]);
     expect(member.errors).toEqual([]);
   },
 );
@@ -174,12 +174,12 @@ test('[CT14] a file is not deleted when its content is lost while a member that 
   for (const nowMs of [0, lostAfterMs]) searched(nowMs, [memberOf(bee)]);
   resolverOf(member).poke();
   await member.passes(1_000);
-  expect(journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+  expect(journal.heads.at('file')).toMatchObject([{ kind: 'put' }]);
   // It takes part again, and lacks it.
   searched(2 * lostAfterMs, []);
   resolverOf(member).poke();
   await member.passes(1_000);
-  expect(journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+  expect(journal.heads.at('file')).toMatchObject([{ kind: 'delete' }]);
 });
 
 test('[CF6] a join makes the copy of a sibling that it ends, also if an equal sibling is left to another member', async () => {
@@ -194,9 +194,9 @@ test('[CF6] a join makes the copy of a sibling that it ends, also if an equal si
   // It is not active yet, so that it joins only its own operations, and leaves the join of cat to cat.
   resolverOf(member, 'syncing').poke();
   await member.passes(1_000);
-  expect(member.journal.heads('file.txt').some(({ origin }) => origin === cat)).toBe(true);
-  expect(member.journal.heads('file.txt')).toHaveLength(2);
-  const copies = member.journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(member.journal.heads.at('file.txt').some(({ origin }) => origin === cat)).toBe(true);
+  expect(member.journal.heads.at('file.txt')).toHaveLength(2);
+  const copies = member.journal.heads.under('', undefined, 100).filter(({ path }) => isConflictPath(path));
   expect(copies).toMatchObject([{ content: written.content }]);
 });
 
@@ -217,11 +217,11 @@ test.each([
   if (shows !== undefined) volume.disk.write(copy.path, contentOfText(shows));
   const { origin, seq, content } = copy;
   const fingerprint = { ino: 7, size: 4, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
-  if (isHere) journal.recordDisk([{ path: copy.path, entry: { dot: { origin, seq }, content, fingerprint } }]);
+  if (isHere) journal.disk.record([{ path: copy.path, entry: { dot: { origin, seq }, content, fingerprint } }]);
   resolverOf(member).poke();
   await member.passes(10_000);
-  expect(journal.counts().contested).toBe(0);
-  const live = journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(journal.totals.counts().contested).toBe(0);
+  const live = journal.heads.under('', undefined, 100).filter(({ path }) => isConflictPath(path));
   expect(live.map((head) => head.content)).toEqual(new Array(copies).fill(copy.content));
 });
 
@@ -240,8 +240,8 @@ async function deletedMeanwhile(
   member.received(gone, ...fromBee);
   resolverOf(member).poke();
   await member.passes(10_000);
-  expect(member.journal.counts().contested).toBe(0);
-  return member.journal.heads('file').map(({ kind }) => kind);
+  expect(member.journal.totals.counts().contested).toBe(0);
+  return member.journal.heads.at('file').map(({ kind }) => kind);
 }
 
 describe('[MG10] a delete concurrent with a join', () => {
@@ -315,7 +315,7 @@ describe('[MG10] a delete concurrent with a join', () => {
     member.received(other, seen, out, gone, back);
     resolverOf(member).poke();
     await member.passes(10_000);
-    expect(member.journal.heads('file')).toMatchObject([{ kind: 'put', content: back.content }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ kind: 'put', content: back.content }]);
   });
 
   test('is undone by a rename of the same content to the name', async () => {
@@ -343,9 +343,9 @@ test('[FK9] a join of an operation above a seal is a version of its own: another
   member.received({ ...again, version: { vector: { ...again.version.vector, [bee]: 7 } } });
   resolverOf(member).poke();
   await member.passes(10_000);
-  expect(journal.counts().contested).toBe(0);
-  expect(journal.heads('file')).toMatchObject([{ content: contentOfText('new branch').id }]);
-  const copies = journal.headsUnder('', undefined, 100).filter(({ path }) => isConflictPath(path));
+  expect(journal.totals.counts().contested).toBe(0);
+  expect(journal.heads.at('file')).toMatchObject([{ content: contentOfText('new branch').id }]);
+  const copies = journal.heads.under('', undefined, 100).filter(({ path }) => isConflictPath(path));
   expect(copies.map(({ content }) => content).sort()).toEqual(
     ['by ant', 'old branch'].map((text) => contentOfText(text).id).sort(),
   );

@@ -112,7 +112,7 @@ export class ConflictResolver {
    */
   #mayBeSettled(): boolean {
     const { clock, journal } = this.#context;
-    if (journal.counts().contested === 0 || !this.#transfers.mayLearnMore()) {
+    if (journal.totals.counts().contested === 0 || !this.#transfers.mayLearnMore()) {
       this.#learningSinceMs = undefined;
       return false;
     }
@@ -123,13 +123,13 @@ export class ConflictResolver {
   /** Resolves all contested paths. Returns how many of them are left to others, or for later. */
   async #settleAll(): Promise<number> {
     const { journal } = this.#context;
-    if (journal.counts().contested === 0) return 0;
+    if (journal.totals.counts().contested === 0) return 0;
     let left = 0;
     let after: string | undefined;
     for (;;) {
       await this.#yielder.maybeYield();
       const sinceMs = this.#context.clock.monotonicMs();
-      const contested = journal.contested(after, pathsAtOnce);
+      const contested = journal.heads.contested(after, pathsAtOnce);
       const open = await this.#settle(contested);
       if (contested.length > 0 && open === contested.length) this.#yielder.wasted(sinceMs);
       left += open;
@@ -151,7 +151,7 @@ export class ConflictResolver {
     const batch = new ResolutionBatch(this.#context);
     for (const verdict of verdicts) {
       // Keeping the losing contents took time: the verdict must be about the present heads.
-      if (!sameHeads(journal.heads(verdict.path), verdict.heads) || !batch.add(verdict)) this.#loop.poke();
+      if (!sameHeads(journal.heads.at(verdict.path), verdict.heads) || !batch.add(verdict)) this.#loop.poke();
     }
     const refused = new Set(this.#operationWriter.commit(batch.drafts).refused);
     for (const { path } of verdicts) this.#pacer.joined(path, this.#context.clock.monotonicMs());
@@ -178,9 +178,9 @@ export class ConflictResolver {
       missing.leftWith(head).length === 0;
     const deleted = new Map<string, Draft>();
     for (const { path } of missing.lost()) {
-      const heads = journal.heads(path);
+      const heads = journal.heads.at(path);
       const [visible] = heads;
-      const row = journal.disk(path);
+      const row = journal.disk.at(path);
       const isGone = !showsSomething(row) && heads.every((head) => !isLive(head) || isNowhere(head));
       if (visible === undefined || !isLive(visible) || !isGone || !this.#responsibility.settles(visible)) continue;
       // An empty file at the path is still to be removed.
@@ -198,7 +198,7 @@ export class ConflictResolver {
     let after: string | undefined;
     for (;;) {
       await this.#yielder.maybeYield();
-      const orphans = journal.orphans(after, pathsAtOnce);
+      const orphans = journal.heads.orphans(after, pathsAtOnce);
       left += await this.#raise(orphans);
       after = orphans.at(-1)?.path;
       if (orphans.length < pathsAtOnce || this.#loop.isStopped) return left;
@@ -217,7 +217,7 @@ export class ConflictResolver {
     }
     let left = 0;
     for (const [path, mine] of isMine) {
-      const heads = journal.heads(path);
+      const heads = journal.heads.at(path);
       const [blocking] = heads;
       if (blocking !== undefined && isLive(blocking) && entryType(blocking) !== 'directory')
         blocked.push({ path, heads });

@@ -55,8 +55,8 @@ export class SiblingJudge {
   /** The verdict at `path`. `mine` is empty while the content that the join would repeat is not here. */
   async verdict(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
     const { journal } = this.#context;
-    const heldUp = journal.hasLiveBelow(path);
-    const find: FindOperation = (dot) => journal.operation(dot);
+    const heldUp = journal.heads.hasLiveBelow(path);
+    const find: FindOperation = (dot) => journal.log.operation(dot);
     const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
     const original = (head: Operation): Operation => originals.get(head) ?? head;
     const { others, yielding, directoryWins, candidates, lost } = this.#rank(heads, heldUp, original);

@@ -19,7 +19,7 @@ async function memberWithMissing() {
   const old = member.operation(
     'd/old',
     { kind: 'put', text: 'gone' },
-    { origin: bee, parents: journal.heads('d/old') },
+    { origin: bee, parents: journal.heads.at('d/old') },
   );
   const fresh = member.operation('d/new', { kind: 'put', text: 'gone too' }, { origin: bee });
   member.received(old, fresh);
@@ -33,34 +33,36 @@ test('[CT12] a file written at a path whose content is missing supersedes it, an
   for (const path of ['d/old', 'd/new']) {
     volume.disk.write(path, contentOfText('from a backup'));
     await passes(5_000);
-    expect(journal.heads(path)).toMatchObject([{ origin: journal.origin, content: contentOfText('from a backup').id }]);
+    expect(journal.heads.at(path)).toMatchObject([
+      { origin: journal.origin, content: contentOfText('from a backup').id },
+    ]);
     volume.disk.unlink(path);
     await passes(5_000);
-    expect(journal.heads(path)).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
+    expect(journal.heads.at(path)).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
   }
   changes.stop();
 });
 
 test('[CT12] [LC16] a write over a damaged file supersedes nothing until the file is deleted', async () => {
   const { volume, journal, changes, passes } = await memberWithMissing();
-  const [missing] = journal.heads('d/old');
+  const [missing] = journal.heads.at('d/old');
   if (missing === undefined) throw new Error('It is a head');
   const { origin, seq } = missing;
   const inode = volume.disk.write('d/old', contentOfText('rotten'));
   const damaged = { dot: { origin, seq }, fingerprint: fingerprintOf(inode), found: contentOfText('rotten').id };
-  journal.recordDisk([{ path: 'd/old', entry: { ...damaged, damaged: true } }]);
+  journal.disk.record([{ path: 'd/old', entry: { ...damaged, damaged: true } }]);
   for (const text of ['rotten and edited', 'edited once more']) {
     volume.disk.write('d/old', contentOfText(text));
     await passes(5_000);
-    const contents = journal.heads('d/old').map(({ content }) => content);
+    const contents = journal.heads.at('d/old').map(({ content }) => content);
     expect(new Set(contents)).toEqual(new Set([missing.content, contentOfText(text).id]));
   }
   volume.disk.unlink('d/old');
   await passes(5_000);
-  expect(journal.heads('d/old')).toContainEqual(missing);
+  expect(journal.heads.at('d/old')).toContainEqual(missing);
   volume.disk.write('d/old', contentOfText('from a backup'));
   await passes(5_000);
-  expect(journal.heads('d/old')).toMatchObject([{ content: contentOfText('from a backup').id }]);
+  expect(journal.heads.at('d/old')).toMatchObject([{ content: contentOfText('from a backup').id }]);
   changes.stop();
 });
 
@@ -68,7 +70,7 @@ test('[CT12] a delete of the older version on the disk supersedes it too', async
   const { volume, journal, changes, passes } = await memberWithMissing();
   volume.disk.unlink('d/old');
   await passes(5_000);
-  expect(journal.heads('d/old')).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
+  expect(journal.heads.at('d/old')).toMatchObject([{ origin: journal.origin, kind: 'delete' }]);
   changes.stop();
 });
 
@@ -77,7 +79,7 @@ test('[CT12] a delete of a directory supersedes the missing contents in it', asy
   volume.disk.unlink('d/old');
   volume.disk.rmdir('d');
   await passes(10_000);
-  for (const path of ['d', 'd/old', 'd/new']) expect(journal.heads(path), path).toMatchObject([{ kind: 'delete' }]);
+  for (const path of ['d', 'd/old', 'd/new']) expect(journal.heads.at(path), path).toMatchObject([{ kind: 'delete' }]);
   changes.stop();
 });
 

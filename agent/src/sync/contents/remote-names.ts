@@ -41,7 +41,7 @@ export class RemoteNames {
 
   /** The one at `path`. */
   leavingAt(path: string): Operation | undefined {
-    const [head] = this.#leaving.has(path) ? this.#journal.heads(path) : [];
+    const [head] = this.#leaving.has(path) ? this.#journal.heads.at(path) : [];
     return head !== undefined && isLive(head) ? head : undefined;
   }
 }

@@ -16,7 +16,7 @@ function placed({ code, bytesMax = 1_000_000 }: { readonly code?: string; readon
   const fetch = async (path: string) => {
     fetched.push(path);
     if (code !== undefined) return { isHere: false, code };
-    journal.recordDisk([{ path, entry: undefined }]);
+    journal.disk.record([{ path, entry: undefined }]);
     return { isHere: true };
   };
   const placement = { rules: { areTrivial: false }, isPlacedHere: () => true } as unknown as Placement;
@@ -33,7 +33,7 @@ test('[CP3] a copy whose operation is not applied yet when the files are looked 
   context.facts.placed.publish();
   await member.passes(minuteMs);
   expect(fetched).toEqual([]);
-  journal.recordDisk([remoteEntry('film', film)]);
+  journal.disk.record([remoteEntry('film', film)]);
   context.facts.applied.publish({ entries: 0, bytes: 0 });
   await member.passes(minuteMs);
   expect(fetched).toEqual(['film']);
@@ -47,7 +47,7 @@ test('[CP3] a copy that cannot be put at its path is tried again after an hour, 
   ] as const) {
     const { member, film, fetched, context, journal } = placed({ code });
     member.received(film);
-    journal.recordDisk([remoteEntry('film', film)]);
+    journal.disk.record([remoteEntry('film', film)]);
     context.facts.placed.publish();
     await member.passes(70 * minuteMs);
     expect(fetched.length).toBeGreaterThanOrEqual(attempts);
@@ -66,7 +66,7 @@ test('[CP3] a copy for which there is no room does not delay smaller ones', asyn
     ),
   );
   member.received(film, ...operations);
-  journal.recordDisk(operations.map((operation) => remoteEntry(operation.path, operation)));
+  journal.disk.record(operations.map((operation) => remoteEntry(operation.path, operation)));
   context.facts.placed.publish();
   await member.passes(5_000);
   expect(fetched).toHaveLength(17);

@@ -122,7 +122,7 @@ export class CopiesKeeper {
 
   #applied(): void {
     if (this.#fresh.size > 0) this.#loop.poke();
-    if (!this.#isFlooded || this.#context.journal.counts().pending > 0) return;
+    if (!this.#isFlooded || this.#context.journal.totals.counts().pending > 0) return;
     this.#isFlooded = false;
     this.#scanAgain();
   }
@@ -142,8 +142,8 @@ export class CopiesKeeper {
   async #fetchFresh(): Promise<void> {
     const { journal } = this.#context;
     const due = [...this.#fresh].filter((path) => {
-      const [head] = journal.heads(path);
-      const row = journal.disk(path);
+      const [head] = journal.heads.at(path);
+      const row = journal.disk.at(path);
       const isApplied = head === undefined || (row?.dot.origin === head.origin && row.dot.seq === head.seq);
       if (isApplied) this.#fresh.delete(path);
       return isApplied && row?.remote === true && this.#placement.isPlacedHere(path);
@@ -185,7 +185,7 @@ export class CopiesKeeper {
 
   /** Fetches one file, if it is still to be here. Returns false if the cache has no room for more. */
   async #fetchOne(path: string): Promise<boolean> {
-    const isDue = this.#context.journal.disk(path)?.remote === true && this.#placement.isPlacedHere(path);
+    const isDue = this.#context.journal.disk.at(path)?.remote === true && this.#placement.isPlacedHere(path);
     const fetched = isDue ? await this.#fetchIfRoom(path) : { isHere: true };
     this.#unavailable.delete(path);
     if (fetched.isHere) {
@@ -221,13 +221,13 @@ export class CopiesKeeper {
     this.#isScanDue = false;
     const { journal, wanted } = this.#context;
     // Those of which the operations came before the rules, or before this start.
-    const pending = this.#rows((after) => journal.pending({ which: 'live', after, limit: rowsAtOnce }));
+    const pending = this.#rows((after) => journal.heads.pending({ which: 'live', after, limit: rowsAtOnce }));
     for await (const { path, heads } of pending) if (heads[0]?.content !== undefined) this.#await(path);
     const bytesMax = this.#bytesMax();
     const missing = new Map<string, number>();
     const unlisted = { files: 0, bytes: 0 };
     const load = { placed: 0, placedHere: 0, staying: 0 };
-    for await (const { path } of this.#rows((after) => journal.remoteBelow('', after, rowsAtOnce))) {
+    for await (const { path } of this.#rows((after) => journal.disk.remoteBelow('', after, rowsAtOnce))) {
       if (!this.#placement.isPlacedHere(path)) continue;
       const size = this.#sizeOf(path);
       if (size <= bytesMax) load.placed += size;
@@ -237,7 +237,7 @@ export class CopiesKeeper {
         unlisted.bytes += size;
       }
     }
-    for await (const { path, fingerprint } of this.#rows((after) => journal.diskBelow('', after, rowsAtOnce))) {
+    for await (const { path, fingerprint } of this.#rows((after) => journal.disk.below('', after, rowsAtOnce))) {
       const size = fingerprint?.size ?? 0;
       if (this.#placement.isPlacedHere(path)) {
         load.placed += size;
@@ -268,7 +268,7 @@ export class CopiesKeeper {
   }
 
   #sizeOf(path: string): number {
-    return this.#context.journal.heads(path)[0]?.size ?? 0;
+    return this.#context.journal.heads.at(path)[0]?.size ?? 0;
   }
 }
 

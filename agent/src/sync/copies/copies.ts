@@ -62,7 +62,7 @@ export class Copies {
     const { journal, clock, self } = this.#context;
     const fault = pattern === '' ? undefined : patternFault(pattern);
     if (fault !== undefined) throw invalid(`${JSON.stringify(pattern)} is no pattern: ${fault}`);
-    const members = journal.members();
+    const members = journal.members.all();
     const count = members.filter(({ standing }) => standing === 'joined').length;
     if (typeof copies === 'number' && copies > count) {
       throw invalid(

@@ -23,7 +23,7 @@ export async function findOnlyHere(
   const silent = new Set<MemberId>();
   const found = { files: 0, bytes: 0, paths: [] as string[] };
   for (let after: string | undefined; ; ) {
-    const rows = journal.diskBelow('', after, rowsAtOnce);
+    const rows = journal.disk.below('', after, rowsAtOnce);
     const sought = rows.flatMap(({ path, content, fingerprint, dot }) => {
       if (content === undefined || !fingerprint?.size) return [];
       const isHeld = dot !== undefined && whole.some(({ id }) => holders.isHeldBy(id, dot));

@@ -26,8 +26,8 @@ export interface PinResult {
 export async function pin(context: Context, path: string, room: number): Promise<PinResult> {
   const { journal, wanted, lock, facts, self } = context;
   refuseFull(self.onDemand, self.name);
-  const [head] = journal.heads(path);
-  const isThere = path === '' || (head !== undefined && isLive(head)) || journal.hasLiveBelow(path);
+  const [head] = journal.heads.at(path);
+  const isThere = path === '' || (head !== undefined && isLive(head)) || journal.heads.hasLiveBelow(path);
   if (!isThere) throw invalid(`There is nothing at ${path}: name a file or directory of the folder.`);
   const others = wanted.pins.filter((pinned) => pinned !== path && !isBelow(pinned, path) && path !== '');
   if (others.some((pinned) => pinned === '' || isBelow(path, pinned))) return { path, files: 0, bytes: 0 };
@@ -42,8 +42,8 @@ export async function pin(context: Context, path: string, room: number): Promise
   }
   return lock.run(async () => {
     wanted.pins = pins;
-    journal.setSetting(pinsSetting, JSON.stringify(pins));
-    const sizes = Array.from(remoteAt(context, path), ({ dot }) => journal.operation(dot)?.size ?? 0);
+    journal.settings.set(pinsSetting, JSON.stringify(pins));
+    const sizes = Array.from(remoteAt(context, path), ({ dot }) => journal.log.operation(dot)?.size ?? 0);
     facts.pinned.publish();
     return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
   });
@@ -59,22 +59,22 @@ export function unpin({ journal, wanted, self }: Context, path: string): void {
     throw invalid(`${path === '' ? 'The whole folder' : path} is not pinned. ${all}`);
   }
   wanted.pins = pins;
-  journal.setSetting(pinsSetting, JSON.stringify(pins));
+  journal.settings.set(pinsSetting, JSON.stringify(pins));
 }
 
 function bytesAt({ journal }: Context, path: string): number {
-  const [head] = path === '' ? [] : journal.heads(path);
+  const [head] = path === '' ? [] : journal.heads.at(path);
   if (head?.content !== undefined) return head.size ?? 0;
-  return journal.sumBelow(path, Number.MAX_SAFE_INTEGER).bytes;
+  return journal.tree.sumBelow(path, Number.MAX_SAFE_INTEGER).bytes;
 }
 
 /** The remote files at `path` and below it. */
 function* remoteAt({ journal }: Context, path: string): IterableIterator<DiskEntry> {
-  const own = path === '' ? undefined : journal.disk(path);
+  const own = path === '' ? undefined : journal.disk.at(path);
   if (own?.remote) yield own;
   let after: string | undefined;
   for (;;) {
-    const rows = journal.remoteBelow(path, after, rowsAtOnce);
+    const rows = journal.disk.remoteBelow(path, after, rowsAtOnce);
     yield* rows;
     after = rows.at(-1)?.path;
     if (rows.length < rowsAtOnce) return;

@@ -56,7 +56,7 @@ export class Placement {
   isPlacedHere(path: string): boolean {
     const { self, journal } = this.#context;
     if (self.onDemand !== true || this.#rules.areTrivial) return false;
-    const [head, ...siblings] = journal.heads(path);
+    const [head, ...siblings] = journal.heads.at(path);
     // Siblings stay wherever they are until they are joined.
     return head !== undefined && siblings.length === 0 && this.isPlacedOn(head, self.id);
   }
@@ -102,11 +102,11 @@ export class Placement {
   }
 
   #refreshRecords(): void {
-    if (this.#context.journal.members() !== this.#records) this.refresh();
+    if (this.#context.journal.members.all() !== this.#records) this.refresh();
   }
 
   #takeRules(): boolean {
-    const records = this.#context.journal.members();
+    const records = this.#context.journal.members.all();
     if (records === this.#records) return false;
     this.#records = records;
     const rules = new CopiesRules(records);
@@ -118,7 +118,7 @@ export class Placement {
   /** The records of the members that count, this one among them. */
   #counting(): readonly MemberRecord[] {
     const { journal, self } = this.#context;
-    return journal.members().filter(({ id, standing }) => {
+    return journal.members.all().filter(({ id, standing }) => {
       if (id === self.id) return true;
       const peer = this.#peers.get(id);
       return standing === 'joined' && peer !== undefined && this.#peers.silentMs(peer) < this.#awayMsMax;

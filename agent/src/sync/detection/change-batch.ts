@@ -61,7 +61,7 @@ export class ChangeBatch {
     const { journal, replacedRows } = this.#context;
     for (const { path, fingerprint, parents } of drafts) {
       // A new file replaces nothing, and thousands may come at once.
-      const row = fingerprint === undefined || parents.length === 0 ? undefined : journal.disk(path);
+      const row = fingerprint === undefined || parents.length === 0 ? undefined : journal.disk.at(path);
       if (row !== undefined && fingerprint !== undefined) replacedRows.add(row, fingerprint);
     }
   }
@@ -73,12 +73,12 @@ export class ChangeBatch {
   #withMissing(draft: Draft): Draft {
     const { journal, missing } = this.#context;
     if (draft.kind === 'attr' || missing.isEmpty) return draft;
-    const row = journal.disk(draft.path);
+    const row = journal.disk.at(draft.path);
     if (row?.damaged) return draft;
-    const shown = row?.fingerprint && journal.operation(row.dot);
+    const shown = row?.fingerprint && journal.log.operation(row.dot);
     const known = new Set(draft.parents.map(dotKey));
-    const lost = journal
-      .heads(draft.path)
+    const lost = journal.heads
+      .at(draft.path)
       .filter((head) => missing.isReported(head) && !known.has(dotKey(head)) && (!shown || supersedes(head, shown)));
     return lost.length === 0 ? draft : { ...draft, parents: [...draft.parents, ...lost] };
   }

@@ -64,7 +64,7 @@ class ChangeDetector {
 
   async run(): Promise<void> {
     const batch = this.#withMissingParents();
-    const rows = batch.map(({ path }) => this.#context.journal.disk(path));
+    const rows = batch.map(({ path }) => this.#context.journal.disk.at(path));
     const seen = await this.#context.folder.observe(
       batch.map(({ path }, index) => {
         const row = rows[index];
@@ -96,7 +96,7 @@ class ChangeDetector {
     for (const unsettled of this.#batch) {
       for (let parent = parentOf(unsettled.path); parent !== '' && !paths.has(parent); parent = parentOf(parent)) {
         if (existing.has(parent)) break;
-        if (journal.disk(parent)?.fingerprint !== undefined) {
+        if (journal.disk.at(parent)?.fingerprint !== undefined) {
           existing.add(parent);
           break;
         }
@@ -169,7 +169,7 @@ class ChangeDetector {
   #mayBeMissingEntry({ path, firstMs }: DirtyPath, { code, unread }: Observation & { state: 'problem' }): boolean {
     if (!unreadCodes.has(code) || this.#nowMs - firstMs >= unreadHoldMs) return false;
     if (unread === undefined) return true;
-    const rows = this.#context.journal.diskWithInode(unread.ino);
+    const rows = this.#context.journal.disk.withInode(unread.ino);
     return rows.some((row) => row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, unread));
   }
 

@@ -36,7 +36,7 @@ export class MissingEntries {
    * would block the delete of a directory above it.
    */
   passOver(path: string, row: DiskEntry | undefined): void {
-    const [head] = this.#context.journal.heads(path);
+    const [head] = this.#context.journal.heads.at(path);
     if (row?.fingerprint !== undefined && head !== undefined)
       this.#changes.record(entryFor(path, head, undefined, false));
     this.#findings.settle(path);
@@ -64,7 +64,7 @@ export class MissingEntries {
   /** Whether the entries of a former directory must be deleted before it: a delete with live entries below would resurrect it. */
   doChildrenGoFirst(unsettled: DirtyPath, row: DiskEntry | undefined): boolean {
     if (row?.fingerprint === undefined || !isDirectoryMode(row.fingerprint.mode)) return false;
-    const below = this.#context.journal.diskBelow(unsettled.path, undefined, childrenAtOnceMax);
+    const below = this.#context.journal.disk.below(unsettled.path, undefined, childrenAtOnceMax);
     const open = below.filter((child) => !this.#changes.has(child.path));
     // All of them, not only the first ones, are deleted in this batch.
     if (open.length === 0 && below.length < childrenAtOnceMax) return false;

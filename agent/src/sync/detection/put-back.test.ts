@@ -34,13 +34,13 @@ async function lostHere(kind: (typeof kinds)[number]) {
   };
   for (const path of [name, copy]) make(disk, path, kind, 'lost');
   await detected(name, copy);
-  const [shown] = journal.heads(name) as [Operation];
+  const [shown] = journal.heads.at(name) as [Operation];
   member.received(
     member.operation(name, { kind: 'put', text: 'by bee' }, { origin: 'bee' as OriginId, parents: [shown] }),
   );
   await member.passes(1_000);
   const isVersion = (): boolean =>
-    journal.heads(name).some((head) => head.content === shown.content && head.target === shown.target);
+    journal.heads.at(name).some((head) => head.content === shown.content && head.target === shown.target);
   expect(isVersion()).toBe(false);
   return { member, disk, detected, isVersion };
 }

@@ -17,7 +17,7 @@ async function withLargeFile(options: { readonly keepsBirths: boolean } = { keep
   const started = changes.start();
   await member.passes(10_000);
   await started;
-  expect(member.journal.heads('old-name')).toMatchObject([{ content: before.id }]);
+  expect(member.journal.heads.at('old-name')).toMatchObject([{ content: before.id }]);
   const detected = async (): Promise<void> => {
     const settled = changes.settleAll('', never);
     await member.passes(10_000);
@@ -30,8 +30,8 @@ test('[LC7] a large file that is renamed is journaled as renamed, and read at on
   const { member, disk, before } = await withLargeFile();
   disk.rename('old-name', 'new-name');
   await member.passes(1_000);
-  expect(member.journal.heads('new-name')).toMatchObject([{ content: before.id, from: 'old-name' }]);
-  expect(member.journal.disk('new-name')?.racy ?? false).toBe(false);
+  expect(member.journal.heads.at('new-name')).toMatchObject([{ content: before.id, from: 'old-name' }]);
+  expect(member.journal.disk.at('new-name')?.racy ?? false).toBe(false);
 });
 
 test('[LC10] a problem at either name of a rename is over with it', async () => {
@@ -43,44 +43,44 @@ test('[LC10] a problem at either name of a rename is over with it', async () => 
   problems.set('path-permission', { path: 'small' }, 'The file could not be read.');
   disk.rename('small', 'renamed');
   await detected();
-  expect(member.journal.heads('renamed')).toMatchObject([{ from: 'small' }]);
+  expect(member.journal.heads.at('renamed')).toMatchObject([{ from: 'small' }]);
   expect(problems.list()).toEqual([]);
 });
 
 test('[LC30] another large file of equal size, time and inode number is not taken for the one that was removed', async () => {
   const { member, disk } = await withLargeFile();
-  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const { mtimeMs = 0 } = member.journal.disk.at('old-name')?.fingerprint ?? {};
   const other = virtualContent('other', size);
   disk.unlink('old-name');
   disk.write('new-name', other);
   disk.utimes('new-name', mtimeMs);
   await member.passes(1_000);
-  expect(member.journal.log({ path: 'new-name', beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })).toMatchObject([
+  expect(member.journal.log.rows({ path: 'new-name', beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })).toMatchObject([
     { operation: { kind: 'put', content: other.id } },
   ]);
 });
 
 test('[LC30] without birth times such a file is taken for the old one, and corrected within a second', async () => {
   const { member, disk } = await withLargeFile({ keepsBirths: false });
-  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const { mtimeMs = 0 } = member.journal.disk.at('old-name')?.fingerprint ?? {};
   const other = virtualContent('other', size);
   disk.unlink('old-name');
   disk.write('new-name', other);
   disk.utimes('new-name', mtimeMs);
   await member.passes(1_000);
-  expect(member.journal.heads('new-name')).toMatchObject([{ kind: 'put', content: other.id }]);
+  expect(member.journal.heads.at('new-name')).toMatchObject([{ kind: 'put', content: other.id }]);
 });
 
 test('[LC7] a large file that was changed, given its old time and renamed before a detection, is not taken for the old one', async () => {
   const { member, disk, detected } = await withLargeFile();
-  const { mtimeMs = 0 } = member.journal.disk('old-name')?.fingerprint ?? {};
+  const { mtimeMs = 0 } = member.journal.disk.at('old-name')?.fingerprint ?? {};
   const after = virtualContent('after', size);
   disk.write('old-name', after);
   disk.utimes('old-name', mtimeMs);
   disk.rename('old-name', 'new-name');
   await detected();
-  expect(member.journal.heads('new-name')).toMatchObject([{ content: after.id }]);
-  expect(member.journal.heads('old-name')).toMatchObject([{ kind: 'delete' }]);
+  expect(member.journal.heads.at('new-name')).toMatchObject([{ content: after.id }]);
+  expect(member.journal.heads.at('old-name')).toMatchObject([{ kind: 'delete' }]);
 });
 
 test.each([
@@ -109,8 +109,8 @@ test.each([
     if (keepsBirths) disk.unlink('two');
     await detected();
     const journaled = names.map((name) =>
-      member.journal
-        .log({ path: name, beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })
+      member.journal.log
+        .rows({ path: name, beforeRow: Number.MAX_SAFE_INTEGER, limit: 9 })
         .map(({ operation }) => operation.kind),
     );
     expect(journaled).toEqual([['put'], ['put'], keepsBirths ? ['delete', 'put'] : ['put']]);
@@ -130,7 +130,7 @@ test.each([true, false])(
     disk.rename('copy', 'original');
     await detected();
     // Without an operation the content would be lost with the old name if another version of the path is on its way.
-    expect(member.journal.heads('original')).toMatchObject([{ kind: 'put', content: equal.id, from: 'copy' }]);
+    expect(member.journal.heads.at('original')).toMatchObject([{ kind: 'put', content: equal.id, from: 'copy' }]);
   },
 );
 
@@ -144,7 +144,7 @@ test.each([true, false])(
       disk.utimes(name, 1_000);
     }
     await detected();
-    const shown = member.journal.heads('original');
+    const shown = member.journal.heads.at('original');
     member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
     disk.write('original', contentOfText('edited'));
     disk.rename('original', 'swap');
@@ -152,8 +152,8 @@ test.each([true, false])(
     disk.rename('swap', 'copy');
     await detected();
     // Else the version of the other member would replace the one file that has this content.
-    expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
-    expect(member.journal.heads('copy')).toMatchObject([{ content: contentOfText('edited').id }]);
+    expect(member.journal.heads.at('original').map(({ content }) => content)).toContain(equal.id);
+    expect(member.journal.heads.at('copy')).toMatchObject([{ content: contentOfText('edited').id }]);
   },
 );
 
@@ -176,8 +176,8 @@ test.each([true, false])(
     await detected();
     disk.rename('/elsewhere/taken', 'free');
     await detected();
-    expect(member.journal.heads('free').map(({ content }) => content)).toContain(equal.id);
-    expect(member.journal.heads('other')).toMatchObject([{ content: contentOfText('new').id }]);
+    expect(member.journal.heads.at('free').map(({ content }) => content)).toContain(equal.id);
+    expect(member.journal.heads.at('other')).toMatchObject([{ content: contentOfText('new').id }]);
   },
 );
 
@@ -191,8 +191,8 @@ test('[LC30] a small file of equal content that got the inode number of a remove
   disk.write('new', equal);
   expect(disk.at('new')?.number).toBe(inode);
   await detected();
-  expect(member.journal.heads('new')).toMatchObject([{ kind: 'put', content: equal.id }]);
-  expect(member.journal.heads('new')[0]?.from).toBeUndefined();
+  expect(member.journal.heads.at('new')).toMatchObject([{ kind: 'put', content: equal.id }]);
+  expect(member.journal.heads.at('new')[0]?.from).toBeUndefined();
 });
 
 test('[LC33] a copy that is moved over the file it is a copy of stays a version of its own', async () => {
@@ -201,12 +201,12 @@ test('[LC33] a copy that is moved over the file it is a copy of stays a version 
   disk.write('original', equal);
   disk.write('copy', equal);
   await detected();
-  const shown = member.journal.heads('original');
+  const shown = member.journal.heads.at('original');
   member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
   disk.rename('copy', 'original');
   await detected();
-  expect(member.journal.heads('copy')).toMatchObject([{ kind: 'delete' }]);
-  expect(member.journal.heads('original').map(({ content }) => content)).toContain(equal.id);
+  expect(member.journal.heads.at('copy')).toMatchObject([{ kind: 'delete' }]);
+  expect(member.journal.heads.at('original').map(({ content }) => content)).toContain(equal.id);
 });
 
 test.each([true, false])(
@@ -219,7 +219,7 @@ test.each([true, false])(
     disk.write('original', lost);
     disk.write(copy, lost);
     await detected();
-    const shown = journal.heads('original');
+    const shown = journal.heads.at('original');
     member.received(member.operation('original', { kind: 'put', text: 'by bee' }, { origin: bee, parents: shown }));
     disk.rename('original', '/elsewhere/original');
     if (hasOther) disk.write(copy, contentOfText('other'));
@@ -227,6 +227,6 @@ test.each([true, false])(
     disk.rename('/elsewhere/original', 'original');
     await detected();
     // Else the version of the other member would replace the one file that has this content.
-    expect(journal.heads('original').some(({ content }) => content === lost.id)).toBe(hasOther);
+    expect(journal.heads.at('original').some(({ content }) => content === lost.id)).toBe(hasOther);
   },
 );

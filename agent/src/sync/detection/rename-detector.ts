@@ -45,8 +45,8 @@ export async function detectRename(
 
 /** True if the agent executed this rename and was killed before it recorded it: the disk shows the head, which is adopted. */
 function isOwnRename({ journal }: Context, path: string, from: string): boolean {
-  const [head] = journal.heads(path);
-  const [gone] = journal.heads(from);
+  const [head] = journal.heads.at(path);
+  const [gone] = journal.heads.at(from);
   return head !== undefined && isLive(head) && head.from === from && gone !== undefined && !isLive(gone);
 }
 
@@ -61,9 +61,9 @@ async function findRenameSource(
 ): Promise<RenamedFrom | undefined> {
   const { journal, folder } = context;
   const { path, fingerprint } = existing;
-  const rows = journal.diskWithInode(fingerprint.ino);
+  const rows = journal.disk.withInode(fingerprint.ino);
   for (const row of rows) {
-    const operation = journal.operation(row.dot);
+    const operation = journal.log.operation(row.dot);
     if (row.path === path || row.fingerprint === undefined || operation === undefined) continue;
     if (!mayBeSameInode(row.fingerprint, fingerprint) || !holdsTheSame(row, operation, existing)) continue;
     const [seen] = await folder.observe([{ path: row.path, expected: row.fingerprint }]);
@@ -83,7 +83,7 @@ async function findRenameSource(
 /** As `findRenameSource`, for an entry whose old path has another entry that was journaled first. */
 function findReplaced(context: Context, existing: ExistingEntry, own: DiskEntry | undefined): RenamedFrom | undefined {
   const row = context.replacedRows.of(existing.fingerprint);
-  const operation = row && context.journal.operation(row.dot);
+  const operation = row && context.journal.log.operation(row.dot);
   if (row?.fingerprint === undefined || operation === undefined || row.path === existing.path) return undefined;
   const isCertain = areBirthsKnown(row.fingerprint, existing.fingerprint);
   if (!isCertain && (existing.state === 'large' || isAsRecorded(context, own, existing))) return undefined;
@@ -102,7 +102,7 @@ function isAsRecorded({ journal }: Context, row: DiskEntry | undefined, seen: Ob
     case 'large':
       return isSameWriting(row.fingerprint, seen.fingerprint);
     case 'symlink':
-      return journal.operation(row.dot)?.target === seen.target;
+      return journal.log.operation(row.dot)?.target === seen.target;
     default:
       return false;
   }
@@ -139,8 +139,8 @@ async function draftDirectoryRename(
   const { journal } = context;
   const from = source.row.path;
   const most = directoryRenameEntriesMax + 1;
-  const rows = journal.diskBelow(from, undefined, most);
-  const remote = journal.remoteBelow(from, undefined, most);
+  const rows = journal.disk.below(from, undefined, most);
+  const remote = journal.disk.remoteBelow(from, undefined, most);
   if (rows.length + remote.length > directoryRenameEntriesMax) return undefined;
   // The group would delete an operation whose content is not under the new name. As a single change, its path is fetched again.
   if (rows.some(({ damaged }) => damaged)) return undefined;
@@ -153,7 +153,7 @@ async function draftDirectoryRename(
   for (const row of rows) {
     const target = path + row.path.slice(from.length);
     const now = existing.get(target);
-    const operation = journal.operation(row.dot);
+    const operation = journal.log.operation(row.dot);
     if (operation === undefined || row.fingerprint === undefined) continue;
     // Ignored entries are not deleted: the other members keep them.
     if (context.ignored.ignores(row.path, isDirectoryMode(row.fingerprint.mode))) continue;
@@ -165,7 +165,7 @@ async function draftDirectoryRename(
       replaced: row.content,
       groupPath: path,
     });
-    if (now === undefined || journal.disk(target)?.fingerprint !== undefined) continue;
+    if (now === undefined || journal.disk.at(target)?.fingerprint !== undefined) continue;
     if (isCarriedAlong(row, now)) {
       created.push(renamedDraft(context, target, row, operation, now, path));
     }
@@ -173,7 +173,7 @@ async function draftDirectoryRename(
   // Files that are fetched on demand are in the directory for its user, though not on this disk.
   for (const row of remote) {
     const target = path + row.path.slice(from.length);
-    const [operation] = journal.heads(row.path);
+    const [operation] = journal.heads.at(row.path);
     // One that was deleted elsewhere, or has a new version, is not the file that the user saw.
     if (operation === undefined || dotKey(operation) !== dotKey(row.dot)) continue;
     if (existing.has(target) || context.ignored.ignores(row.path, false)) continue;
@@ -261,9 +261,9 @@ function byPath(a: Draft, b: Draft): number {
 
 /** The version that the user saw at `path` before: the operation of its row, if the disk showed it (or its delete). */
 function parentsAt(context: Context, path: string): readonly Operation[] {
-  const row = context.journal.disk(path);
+  const row = context.journal.disk.at(path);
   if (row === undefined || row.damaged) return [];
-  const shown = context.journal.operation(row.dot);
+  const shown = context.journal.log.operation(row.dot);
   return shown && (row.fingerprint !== undefined || shown.kind === 'delete') ? [shown] : [];
 }
 

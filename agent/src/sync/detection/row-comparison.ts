@@ -44,8 +44,8 @@ export class RowComparison {
   /** Compares an observed entry with its row, and adds the difference to the batch. */
   async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
     const { journal, self } = this.#context;
-    const shown = row && journal.operation(row.dot);
-    const [head, ...siblings] = journal.heads(path);
+    const shown = row && journal.log.operation(row.dot);
+    const [head, ...siblings] = journal.heads.at(path);
     const mayBeRemoved = self.onDemand === true && seen.state === 'absent' && head !== shown;
     const finding = findLocalChange({
       path,
@@ -57,8 +57,8 @@ export class RowComparison {
       ownDelete: siblings.find((each) => !isLive(each) && memberOf(each.origin) === self.id),
       isKept: (mayBeRemoved || isPassedOver(shown, head)) && (await this.#isKept(row)),
       journaled: () =>
-        journal
-          .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
+        journal.log
+          .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
           .map(({ operation }) => operation),
     });
     const racy = seen.state === 'file' && seen.racy;
@@ -112,7 +112,7 @@ export class RowComparison {
   /** A write through one name of a hard link raises no event at the other names. */
   #markOtherNames({ path, fingerprint }: Draft): void {
     if (fingerprint === undefined || isDirectoryMode(fingerprint.mode)) return;
-    for (const row of this.#context.journal.diskWithInode(fingerprint.ino)) {
+    for (const row of this.#context.journal.disk.withInode(fingerprint.ino)) {
       if (row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, fingerprint))
         this.#on.changed(row.path);
     }

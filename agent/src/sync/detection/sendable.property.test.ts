@@ -139,11 +139,11 @@ describe('[LC20] any observation in the folder', () => {
       for (const [path, seen] of walk) {
         examined = path;
         for (now of seen) {
-          const before = journal.heads(path)[0];
+          const before = journal.heads.at(path)[0];
           context.problems.clearPath(path);
           const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, missingSinceMs: -1_000 };
           await detectChanges(context, operationWriter, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
-          const [head] = journal.heads(path);
+          const [head] = journal.heads.at(path);
           const problem = context.problems.ofPath(path);
           if (head === before) {
             const isIgnored = context.ignored.ignores(path, now.state === 'directory');

@@ -11,7 +11,7 @@ test('a file that was journaled empty and then with its content counts as one fi
   const peer = { id: beeMember, applied: { vector: { [ant]: 2 }, ranges: {} } };
   const peers = { ready: () => [peer as unknown as Peer] } as unknown as Peers;
   new DeliveryMeter(context, peers, () => false);
-  const reported = () => journal.events(0, 10).filter(({ kind }) => kind === 'delivered');
+  const reported = () => journal.events.after(0, 10).filter(({ kind }) => kind === 'delivered');
   made.publish([put(ant, 1, 'note', { size: 0 }), put(ant, 2, 'note', { size: 5 }), put(ant, 3, 'other', { size: 1 })]);
   acknowledged.publish();
   expect(reported()).toEqual([]);

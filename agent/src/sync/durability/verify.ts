@@ -51,7 +51,7 @@ interface VerifyOptions {
  * it changes nothing.
  */
 export async function verifyMember(parts: VerifyParts, options: VerifyOptions): Promise<VerifyResult> {
-  const { files, directories } = parts.context.journal.counts().disk;
+  const { files, directories } = parts.context.journal.totals.counts().disk;
   const task = parts.work.begin('verify', files + directories);
   try {
     return await compareAll(parts, options, (paths) => task.did(paths));
@@ -78,7 +78,7 @@ async function compareAll(
   const found: Difference[] = [];
   const disk = { compared: 0, differing: 0 };
   for (let after: string | undefined, isDone = false; !isDone && !aborted(); ) {
-    const rows = journal.diskBelow('', after, batchPathsMax);
+    const rows = journal.disk.below('', after, batchPathsMax);
     const differences = await compareRows(context, rows);
     disk.compared += rows.length;
     report(rows.length);
@@ -117,7 +117,7 @@ async function repair(
   }
   applyLoop.unblock();
   const wanted = new Set(found.map(({ path }) => path));
-  const damaged = (): number => journal.damaged().filter(({ path }) => wanted.has(path)).length;
+  const damaged = (): number => journal.disk.damaged().filter(({ path }) => wanted.has(path)).length;
   let idleSinceMs = clock.monotonicMs();
   for (let left = damaged(); left > 0 && !aborted(); ) {
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
@@ -129,11 +129,11 @@ async function repair(
   const left: Difference[] = [];
   for (let index = 0; index < found.length; index += batchPathsMax) {
     const paths = found.slice(index, index + batchPathsMax).map(({ path }) => path);
-    const rows = paths.flatMap((path) => journal.disk(path) ?? []).filter(({ fingerprint }) => fingerprint);
+    const rows = paths.flatMap((path) => journal.disk.at(path) ?? []).filter(({ fingerprint }) => fingerprint);
     left.push(...(await compareRows(context, rows)));
   }
   return left.map((difference) => {
-    const why = journal.disk(difference.path)?.damaged ? applyLoop.reason(difference.path) : undefined;
+    const why = journal.disk.at(difference.path)?.damaged ? applyLoop.reason(difference.path) : undefined;
     return why === undefined ? difference : { ...difference, reason: `${difference.reason} ${why}` };
   });
 }

@@ -47,10 +47,10 @@ class Bench {
   changed(...paths: readonly string[]): void {
     const { member } = this;
     for (const path of paths) {
-      const operation = member.operation(path, { kind: 'put', text: path }, { parents: member.journal.heads(path) });
+      const operation = member.operation(path, { kind: 'put', text: path }, { parents: member.journal.heads.at(path) });
       member.received(operation);
       const { origin, seq } = operation;
-      member.journal.recordDisk([{ path, entry: { dot: { origin, seq }, unsynced: true } }]);
+      member.journal.disk.record([{ path, entry: { dot: { origin, seq }, unsynced: true } }]);
     }
     this.writeBack.poke();
   }
@@ -60,7 +60,7 @@ class Bench {
   }
 
   get unsynced(): readonly string[] {
-    return this.member.journal.unsynced().paths.toSorted();
+    return this.member.journal.disk.unsynced().paths.toSorted();
   }
 
   get isReported(): boolean {
@@ -110,8 +110,8 @@ describe('[PC1] a change by a user', () => {
     facts.doubted.on((path) => doubted.push(path));
     bench.changed('moved', 'replaced', 'kept');
     for (const path of ['moved', 'replaced', 'kept']) {
-      const row = journal.disk(path);
-      if (row !== undefined) journal.recordDisk([{ path, entry: { ...row, fingerprint: { ...known, ino: 7 } } }]);
+      const row = journal.disk.at(path);
+      if (row !== undefined) journal.disk.record([{ path, entry: { ...row, fingerprint: { ...known, ino: 7 } } }]);
     }
     const single = [
       { path: 'moved', ino: undefined },
@@ -220,9 +220,9 @@ describe('[PC4] a sync that failed', () => {
     await bench.passes(2 * writeBackRetryMs);
     expect([bench.unsynced, bench.isReported]).toEqual([['b'], true]);
     // Another member's version, which was synced when it was applied, has replaced it.
-    const { dot } = bench.member.journal.disk('b') ?? {};
+    const { dot } = bench.member.journal.disk.at('b') ?? {};
     if (dot === undefined) throw new Error('b has no row');
-    bench.member.journal.recordDisk([{ path: 'b', entry: { dot } }]);
+    bench.member.journal.disk.record([{ path: 'b', entry: { dot } }]);
     await bench.passes(writeBackRetryMs + 100);
     expect([bench.unsynced, bench.isReported]).toEqual([[], false]);
     const { length } = bench.syncs;
@@ -283,12 +283,12 @@ test('[PC1] a row that is marked again after the sync that cleared it is made du
   void engine.start();
   expect(await until(() => engine.lifecycle.state === 'active', 10_000)).toBe(true);
   volume.disk.write('x', contentOfText('x'));
-  expect(await until(() => journal.unsynced().paths.length > 0, 10_000)).toBe(true);
-  const before = journal.disk('x');
-  expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);
+  expect(await until(() => journal.disk.unsynced().paths.length > 0, 10_000)).toBe(true);
+  const before = journal.disk.at('x');
+  expect(await until(() => journal.disk.unsynced().paths.length === 0, 10_000)).toBe(true);
   // A plan may read the row before the sync ended, and record it afterwards for an operation of equal content.
-  if (before !== undefined) journal.recordDisk([{ path: 'x', entry: before }]);
-  expect(journal.unsynced().paths).toEqual(['x']);
-  expect(await until(() => journal.unsynced().paths.length === 0, 10_000)).toBe(true);
-  expect(journal.applied().vector).toEqual(journal.known());
+  if (before !== undefined) journal.disk.record([{ path: 'x', entry: before }]);
+  expect(journal.disk.unsynced().paths).toEqual(['x']);
+  expect(await until(() => journal.disk.unsynced().paths.length === 0, 10_000)).toBe(true);
+  expect(journal.applied().vector).toEqual(journal.log.known());
 });

@@ -105,7 +105,7 @@ export class WriteBack {
   #movedAmong(single: readonly SyncedEntry[]): readonly string[] {
     const { journal } = this.#context;
     const moved = single.filter(({ path, ino }) => {
-      const known = journal.disk(path)?.fingerprint;
+      const known = journal.disk.at(path)?.fingerprint;
       return known !== undefined && known.ino !== ino;
     });
     return moved.map(({ path }) => path);
@@ -114,8 +114,8 @@ export class WriteBack {
   /** Keeps the rows of these paths `unsynced`: no sync has reached their entries. */
   #markAgain(paths: readonly string[]): void {
     const { journal } = this.#context;
-    const rows = paths.flatMap((path) => journal.disk(path) ?? []);
-    journal.recordDisk(rows.map(({ path, ...entry }) => ({ path, entry })));
+    const rows = paths.flatMap((path) => journal.disk.at(path) ?? []);
+    journal.disk.record(rows.map(({ path, ...entry }) => ({ path, entry })));
   }
 
   #failed(): void {
@@ -133,7 +133,7 @@ export class WriteBack {
     const { journal, folder, clock, problems, facts, lastBoot } = this.#context;
     // Not even when the agent stops: the next one examines them.
     if (!lastBoot.isExamined) return;
-    const { mark, paths, hasEarlier } = journal.unsynced(this.#failedMark);
+    const { mark, paths, hasEarlier } = journal.disk.unsynced(this.#failedMark);
     if (paths.length === 0) {
       if (hasEarlier) {
         this.#checkLater(clock.monotonicMs());
@@ -159,11 +159,11 @@ export class WriteBack {
       const moved = this.#movedAmong(outcome.single);
       this.#markAgain([...outcome.hidden, ...moved]);
       for (const path of moved) facts.doubted.publish(path);
-      journal.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
+      journal.disk.synced(this.#failedMark, mark, { beganMs, endedMs: clock.wallMs() });
       if (this.#failedMark !== 0 || outcome.hidden.length > 0) this.#checkLater(nowMs);
       // A row that was recorded again meanwhile, for another operation of equal content, is still unsynced. And a file that was changed
       // just before the sync may have changed again without a trace.
-      else if (journal.unsynced().paths.length > 0) this.#loop.poke();
+      else if (journal.disk.unsynced().paths.length > 0) this.#loop.poke();
       facts.durable.publish();
       return;
     }

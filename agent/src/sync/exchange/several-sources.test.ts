@@ -58,7 +58,7 @@ function marksOf(operation: Operation): Uint8Array {
   const journal = openJournal({ path: ':memory:', memberId, random: () => 0, nowMs: () => 0 });
   onTestFinished(() => journal.close());
   journal.append([operation]);
-  return journal.marks();
+  return journal.log.marks();
 }
 
 const ascending = (indices: readonly number[]) => indices.toSorted((a, b) => a - b);

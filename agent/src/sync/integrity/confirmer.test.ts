@@ -47,7 +47,11 @@ class Bench {
     await this.passes(1_000);
     this.changes.mark('file');
     await this.passes(1_000);
-    expect(this.context.journal.disk('file')).toMatchObject({ racy: false, unconfirmed: 'dirty', content: content.id });
+    expect(this.context.journal.disk.at('file')).toMatchObject({
+      racy: false,
+      unconfirmed: 'dirty',
+      content: content.id,
+    });
   }
 
   /** As `holds`, after a sync and a second read. */
@@ -55,7 +59,7 @@ class Bench {
     await this.holds(content);
     this.syncs();
     await this.passes(2_000);
-    expect(this.context.journal.unconfirmed('')).toEqual([]);
+    expect(this.context.journal.disk.unconfirmed('')).toEqual([]);
   }
 
   /** Changes the file without a trace. */
@@ -76,7 +80,7 @@ class Bench {
 
   /** The contents of the heads of the file. */
   heads(): readonly (string | undefined)[] {
-    return this.context.journal.heads('file').map(({ content }) => content);
+    return this.context.journal.heads.at('file').map(({ content }) => content);
   }
 }
 
@@ -90,8 +94,8 @@ describe('[LC40] a store that leaves no trace', () => {
     expect(bench.heads()).toEqual([second.id]);
     bench.syncs();
     await bench.passes(5_000);
-    expect(bench.context.journal.unconfirmed('')).toEqual([]);
-    expect(bench.context.journal.disk('file')).toMatchObject({ racy: false, content: second.id });
+    expect(bench.context.journal.disk.unconfirmed('')).toEqual([]);
+    expect(bench.context.journal.disk.at('file')).toMatchObject({ racy: false, content: second.id });
     const written = bench.member.wrote.length;
     await bench.passes(60_000);
     expect(bench.member.wrote).toHaveLength(written);
@@ -116,12 +120,13 @@ describe('[LC40] a store that leaves no trace', () => {
     bench.confirmer.stop();
     await bench.holds(virtualContent('before', 3 * blockBytes));
     bench.stores(virtualContent('after', 3 * blockBytes));
-    const cutOff = context.journal.disk('file')?.dot;
+    const cutOff = context.journal.disk.at('file')?.dot;
     const operation = (dot: Dot) =>
-      cutOff !== undefined && dotKey(dot) === dotKey(cutOff) ? undefined : context.journal.operation(dot);
-    const journal = new Proxy<Journal>(context.journal, {
-      get: (target, call) => (call === 'operation' ? operation : target[call as keyof Journal]),
+      cutOff !== undefined && dotKey(dot) === dotKey(cutOff) ? undefined : context.journal.log.operation(dot);
+    const log = new Proxy(context.journal.log, {
+      get: (table, call) => (call === 'operation' ? operation : Reflect.get(table, call).bind(table)),
     });
+    const journal: Journal = { ...context.journal, log };
     const confirmer = new Confirmer({ ...context, journal }, () => false);
     const read = confirmer.readNow('', () => false);
     await bench.passes(1_000);
@@ -150,7 +155,7 @@ describe('[LC40] a store that leaves no trace', () => {
     const read = bench.confirmer.readNow('', () => false);
     await bench.passes(100);
     await read;
-    expect(bench.context.journal.unconfirmed('')).toEqual([]);
+    expect(bench.context.journal.disk.unconfirmed('')).toEqual([]);
     const inode = bench.disk.at('file');
     if (inode !== undefined) inode.content = second;
     await bench.passes(30_000);
@@ -165,7 +170,7 @@ describe('[LC40] a store that leaves no trace', () => {
     const verdict = damage.check('file');
     await bench.passes(3_000);
     expect(await verdict).toBe('changed');
-    expect(bench.context.journal.damaged()).toEqual([]);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
     expect(bench.heads()).toEqual([second.id]);
   });
 
@@ -194,7 +199,7 @@ describe('[LC40] a store that leaves no trace', () => {
       }
       const theirs = 'what bee wrote';
       bench.member.keeps(theirs);
-      const parents = bench.context.journal.heads('file');
+      const parents = bench.context.journal.heads.at('file');
       bench.member.received(bench.member.operation('file', { kind: 'put', text: theirs }, { origin: bee, parents }));
       // A file that may change without a trace is not replaced before a sync.
       bench.syncs();

@@ -72,10 +72,10 @@ export class Confirmer {
   async readNow(path: string, giveUp: () => boolean): Promise<ConfirmedFiles> {
     const { journal } = this.#context;
     let hasDifferent = false;
-    const paths = journal.unconfirmed(path);
+    const paths = journal.disk.unconfirmed(path);
     for (let index = 0; index < paths.length; index += batchPathsMax) {
       // A row that is gone was changed, or its file was read, after the call.
-      const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk(each) ?? []);
+      const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk.at(each) ?? []);
       for (const batch of inBatches(rows.filter(({ unconfirmed }) => unconfirmed !== undefined))) {
         if (giveUp() || this.#loop.isStopped) return { hasDifferent, open: batch[0]?.path };
         if (await this.#check(batch)) hasDifferent = true;
@@ -88,7 +88,7 @@ export class Confirmer {
   async #pass(): Promise<void> {
     const { journal } = this.#context;
     for (let after: string | undefined; !this.#loop.isStopped; ) {
-      const page = journal.clean(after, batchPathsMax);
+      const page = journal.disk.clean(after, batchPathsMax);
       for (const batch of inBatches(page)) {
         await this.#untilIdle();
         if (this.#loop.isStopped) return;
@@ -97,7 +97,7 @@ export class Confirmer {
       after = page.at(-1)?.path;
       if (page.length < batchPathsMax) break;
     }
-    if (journal.clean(undefined, 1).length > 0) this.#loop.in(retryMs);
+    if (journal.disk.clean(undefined, 1).length > 0) this.#loop.in(retryMs);
   }
 
   /** Compares files with their rows. True if any of them differs. `pace` is called with the bytes about to be read. */
@@ -122,14 +122,14 @@ export class Confirmer {
       if (isSame) this.#differs(row);
       else this.#context.facts.doubted.publish(row.path);
     }
-    if (same.length > 0) journal.confirmed(same);
+    if (same.length > 0) journal.disk.confirmed(same);
     return hasDifferent;
   }
 
   /** The operation with the blocks of a large file. Undefined for damage, and if the operation was cut off a forked log: then it is read whole. */
   #operationOf(row: DiskEntry): Operation | undefined {
     if (!isLarge(row) || row.damaged || row.content === undefined) return undefined;
-    const operation = this.#context.journal.operation(row.dot);
+    const operation = this.#context.journal.log.operation(row.dot);
     return operation?.content === row.content ? operation : undefined;
   }
 
@@ -152,7 +152,7 @@ export class Confirmer {
     }
     const [seen] = await folder.observe([{ path, expected: fingerprint }]);
     if (seen?.state === 'same') {
-      if (row.unconfirmed === 'clean') journal.confirmed([row]);
+      if (row.unconfirmed === 'clean') journal.disk.confirmed([row]);
       return false;
     }
     this.#context.facts.doubted.publish(path);
@@ -162,10 +162,10 @@ export class Confirmer {
   /** Requests a detection that reads the file: its bytes differ from the row, though the fingerprint may be the same. */
   #differs(before: DiskEntry): void {
     const { journal } = this.#context;
-    const row = journal.disk(before.path);
+    const row = journal.disk.at(before.path);
     // A file that another read has confirmed meanwhile is damaged: the scrub finds that.
     if (isSameRow(row, before) && row.unconfirmed !== undefined && !row.racy)
-      journal.recordDisk([markedRacy(row, true)]);
+      journal.disk.record([markedRacy(row, true)]);
     this.#context.facts.doubted.publish(before.path);
   }
 

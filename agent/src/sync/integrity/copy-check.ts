@@ -11,8 +11,8 @@ const copiesLookedAtMax = 64;
 /** The heads at names of conflict copies with the same stem as `copy`. */
 export function copiesLike({ journal }: Context, copy: string): readonly Operation[] {
   const prefix = copyPrefix(copy);
-  return journal
-    .headsUnder(parentOf(copy), prefix, copiesLookedAtMax)
+  return journal.heads
+    .under(parentOf(copy), prefix, copiesLookedAtMax)
     .filter(({ path }) => path.startsWith(prefix) && isConflictPath(path));
 }
 
@@ -21,10 +21,10 @@ export function copiesLike({ journal }: Context, copy: string): readonly Operati
  * is not on this disk yet counts as whole: it is on its way.
  */
 export async function isAnyWhole({ folder, journal }: Context, copies: readonly Operation[]): Promise<boolean> {
-  const rows = copies.map(({ path }) => journal.disk(path));
+  const rows = copies.map(({ path }) => journal.disk.at(path));
   const isHere = (copy: Operation, index: number): boolean => {
     const row = rows[index];
-    const shown = row?.fingerprint && journal.operation(row.dot);
+    const shown = row?.fingerprint && journal.log.operation(row.dot);
     return shown !== undefined && isSameContent(shown, copy);
   };
   if (!copies.every(isHere)) return true;
@@ -65,7 +65,7 @@ export async function isPutBack(
   const { path } = row;
   const copies = copiesLike(context, conflictPath(path, lost.hlc, ''))
     .filter((copy) => originalPath(copy.path) === path)
-    .filter((copy) => context.journal.everHad(copy.path, lost));
+    .filter((copy) => context.journal.log.everHad(copy.path, lost));
   if (copies.length === 0) return false;
   const alike = copies.filter((copy) => isCopyOf(copy, lost));
   return alike.length === 0 || !(await isAnyWhole(context, alike));

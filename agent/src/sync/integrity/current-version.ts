@@ -31,10 +31,10 @@ export async function withCurrent<T>(
 
 /** Observes `path`: the entry must be the one that the journal has. `read`: of `readLarge`. */
 async function currentVersion({ journal, folder }: Context, path: string, read?: FileRead): Promise<CurrentVersion> {
-  const [visible, ...siblings] = journal.heads(path);
+  const [visible, ...siblings] = journal.heads.at(path);
   if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
-  const row = journal.disk(path);
+  const row = journal.disk.at(path);
   if (row?.remote) return { problem: notHere(path) };
   const fingerprint = row?.fingerprint;
   const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
@@ -65,7 +65,7 @@ async function readLarge(context: Context, paths: readonly string[]): Promise<Re
   const { journal, folder, clock } = context;
   const reads = new Map<string, FileRead>();
   for (const path of paths) {
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     if (!isUncertain(row) || (row?.fingerprint?.size ?? 0) <= hashUnderLockBytesMax) continue;
     const read = async (): Promise<Observation | undefined> => (await folder.observe([{ path, hashLarge: true }]))[0];
     let seen = await read();

@@ -34,7 +34,7 @@ class Bench {
 
   /** Paths reported as repaired. */
   get repaired(): readonly unknown[] {
-    const events = this.context.journal.events(0, 100).filter(({ kind }) => kind === 'repaired');
+    const events = this.context.journal.events.after(0, 100).filter(({ kind }) => kind === 'repaired');
     return events.map(({ data }) => data.path);
   }
 
@@ -61,8 +61,8 @@ class Bench {
     this.#writeBack ??= new WriteBack(this.context);
     this.#writeBack.poke();
     await this.passes(2_000);
-    expect(this.context.journal.disk(path)).toMatchObject({ racy: false, content: content.id });
-    expect(this.context.journal.unconfirmed(path)).toEqual([]);
+    expect(this.context.journal.disk.at(path)).toMatchObject({ racy: false, content: content.id });
+    expect(this.context.journal.disk.unconfirmed(path)).toEqual([]);
   }
 
   /** Flips a bit in the file. Returns the resulting content. */
@@ -78,7 +78,7 @@ class Bench {
   }
 
   log(): readonly Operation[] {
-    return this.context.journal.log({ limit: 100 }).map(({ operation }) => operation);
+    return this.context.journal.log.rows({ limit: 100 }).map(({ operation }) => operation);
   }
 
   codes(): readonly string[] {
@@ -106,7 +106,7 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     await bench.passes(1_000);
     expect(await verdict).toBe('damaged');
     expect(bench.codes()).toContain('file-damaged');
-    expect(bench.context.journal.counts().pending).toBe(1);
+    expect(bench.context.journal.totals.counts().pending).toBe(1);
     // No member has the content: the damaged file stays.
     await bench.passes(20_000);
     expect(bench.at('file')).toEqual(spoilt);
@@ -135,16 +135,16 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     bench.member.volume.disk.chmod('file', 0o600);
     await bench.passes(3_000);
     expect(bench.log()).toHaveLength(before);
-    expect(bench.context.journal.damaged()).toMatchObject([{ path: 'file', fingerprint: { mtimeMs: 5_000 } }]);
+    expect(bench.context.journal.disk.damaged()).toMatchObject([{ path: 'file', fingerprint: { mtimeMs: 5_000 } }]);
     bench.member.volume.disk.write('file', contentOfText('an edit'));
     await bench.passes(3_000);
     expect(
-      bench.context.journal
-        .heads('file')
+      bench.context.journal.heads
+        .at('file')
         .map(({ content }) => content)
         .sort(),
     ).toEqual([contentOfText(text).id, contentOfText('an edit').id].sort());
-    expect(bench.context.journal.heads('file')).toContainEqual(written);
+    expect(bench.context.journal.heads.at('file')).toContainEqual(written);
   });
 
   test.each(['attr', 'rename'])('are found before the time of another member hides them: %s', async (what) => {
@@ -179,8 +179,8 @@ describe('[MT21] bytes that changed under an unchanged fingerprint', () => {
     const verdict = bench.damage.check('file');
     await bench.passes(3_000);
     expect(await verdict).toBe('changed');
-    expect(bench.context.journal.damaged()).toEqual([]);
-    expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText('what is new here').id }]);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
+    expect(bench.context.journal.heads.at('file')).toMatchObject([{ content: contentOfText('what is new here').id }]);
   });
 });
 
@@ -191,15 +191,15 @@ describe('[SC1] [SC2] the scrub', () => {
     for (const name of ['a', 'b', 'c', 'd']) await bench.holds(name, contentOfText(`${text} ${name}`));
     for (const name of ['a', 'c']) bench.rots(name);
     const startedAtMs = bench.context.clock.wallMs();
-    bench.context.journal.setSetting('scrub', JSON.stringify({ startedAtMs, after: 'b' }));
+    bench.context.journal.settings.set('scrub', JSON.stringify({ startedAtMs, after: 'b' }));
     const scrub = new Scrub(bench.context, bench.damage, { intervalMs: 60_000, isBusy: () => false });
     scrub.start();
     await bench.passes(30_000);
-    expect(bench.context.journal.damaged().map(({ path }) => path)).toEqual(['c']);
-    const position = JSON.parse(bench.context.journal.setting('scrub') ?? '{}');
+    expect(bench.context.journal.disk.damaged().map(({ path }) => path)).toEqual(['c']);
+    const position = JSON.parse(bench.context.journal.settings.get('scrub') ?? '{}');
     expect(position).toMatchObject({ startedAtMs, finishedAtMs: expect.any(Number) });
     await bench.passes(130_000);
-    expect(bench.context.journal.damaged().map(({ path }) => path)).toEqual(['a', 'c']);
+    expect(bench.context.journal.disk.damaged().map(({ path }) => path)).toEqual(['a', 'c']);
     scrub.stop();
   });
 
@@ -212,10 +212,10 @@ describe('[SC1] [SC2] the scrub', () => {
     const scrub = new Scrub(bench.context, bench.damage, { intervalMs: 60_000, isBusy: () => isBusy });
     scrub.start();
     await bench.passes(120_000);
-    expect(bench.context.journal.damaged()).toEqual([]);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
     isBusy = false;
     await bench.passes(60_000);
-    expect(bench.context.journal.damaged()).toHaveLength(1);
+    expect(bench.context.journal.disk.damaged()).toHaveLength(1);
     scrub.stop();
   });
 });
@@ -232,9 +232,9 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
     await bench.start();
     bench.member.volume.disk.write('file', contentOfText(text));
     await bench.passes(1_000);
-    expect(bench.context.journal.disk('file')).toMatchObject({ racy: true, content: contentOfText(text).id });
-    const all: Applied = { vector: bench.context.journal.known(), ranges: {} };
-    if (saved) bench.context.journal.saveAck(bee, all);
+    expect(bench.context.journal.disk.at('file')).toMatchObject({ racy: true, content: contentOfText(text).id });
+    const all: Applied = { vector: bench.context.journal.log.known(), ranges: {} };
+    if (saved) bench.context.journal.acks.save(bee, all);
     const spoilt = bench.rots('file');
     bench.changes.mark('file');
     await bench.passes(3_000);
@@ -243,11 +243,11 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
 
   test('keeps the old content under its name, if another member has it, and the new one as a conflict copy', async () => {
     const { bench, spoilt } = await afterRestart({ saved: true });
-    expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText(text).id }]);
-    expect(bench.context.journal.damaged()).toMatchObject([{ path: 'file', found: spoilt.id }]);
+    expect(bench.context.journal.heads.at('file')).toMatchObject([{ content: contentOfText(text).id }]);
+    expect(bench.context.journal.disk.damaged()).toMatchObject([{ path: 'file', found: spoilt.id }]);
     const copies = [...bench.member.volume.disk.entries()].filter(([path]) => path.startsWith('file.conflict-'));
     expect(copies.map(([, { content }]) => content?.id)).toEqual([spoilt.id]);
-    expect(bench.context.journal.heads(copies[0]?.[0] ?? '')).toMatchObject([{ kind: 'put', content: spoilt.id }]);
+    expect(bench.context.journal.heads.at(copies[0]?.[0] ?? '')).toMatchObject([{ kind: 'put', content: spoilt.id }]);
     bench.member.keeps(text);
     bench.applyLoop.unblock();
     await bench.passes(2_000);
@@ -257,19 +257,19 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
 
   test('waits for members that have not been heard yet', async () => {
     const { bench, all } = await afterRestart();
-    expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText(text).id }]);
-    expect(bench.context.journal.damaged()).toEqual([]);
+    expect(bench.context.journal.heads.at('file')).toMatchObject([{ content: contentOfText(text).id }]);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
     bench.context.others.heard(bee, all);
     await bench.passes(1_000);
-    expect(bench.context.journal.heads('file')).toMatchObject([{ content: contentOfText(text).id }]);
-    expect(bench.context.journal.damaged()).toMatchObject([{ path: 'file' }]);
+    expect(bench.context.journal.heads.at('file')).toMatchObject([{ content: contentOfText(text).id }]);
+    expect(bench.context.journal.disk.damaged()).toMatchObject([{ path: 'file' }]);
   });
 
   test.each(['said that it lacks it', 'says nothing'])('is an edit if the other member %s', async (answer) => {
     const { bench, spoilt } = await afterRestart();
     if (answer !== 'says nothing') bench.context.others.heard(bee, { vector: {}, ranges: {} });
     await bench.passes(answer === 'says nothing' ? 10_000 : 1_000);
-    expect(bench.context.journal.heads('file')).toMatchObject([{ content: spoilt.id }]);
-    expect(bench.context.journal.damaged()).toEqual([]);
+    expect(bench.context.journal.heads.at('file')).toMatchObject([{ content: spoilt.id }]);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
   });
 });

@@ -45,7 +45,7 @@ export class Damage {
   tick(): void {
     const { journal, problems } = this.#context;
     // Other damaged rows were found after a power cut, and are reported together.
-    const rows = journal.damaged().filter(({ found, cut }) => found !== undefined && !cut);
+    const rows = journal.disk.damaged().filter(({ found, cut }) => found !== undefined && !cut);
     const damaged = new Set(rows.map(({ path }) => path));
     for (const path of damaged) {
       if (!problems.has('file-damaged', { path })) problems.set('file-damaged', { path }, detailOf(path));
@@ -55,14 +55,14 @@ export class Damage {
       if (damaged.has(path)) continue;
       this.#reported.delete(path);
       problems.clear('file-damaged', { path });
-      if (journal.disk(path)?.fingerprint !== undefined) this.#context.events.add('repaired', { path });
+      if (journal.disk.at(path)?.fingerprint !== undefined) this.#context.events.add('repaired', { path });
     }
   }
 
   /** Reads the whole file at a path, compares it with its row, and marks it if it is damaged. Must not be called under the folder lock. */
   async check(path: string): Promise<Verdict> {
     const { journal, folder, lock } = this.#context;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     if (row?.damaged) return 'damaged';
     if (row?.fingerprint === undefined || row.content === undefined) return 'changed';
     const isLarge = row.fingerprint.size > hashUnderLockBytesMax;
@@ -76,13 +76,13 @@ export class Damage {
 
   #judge(row: DiskEntry, seen: Observation | undefined): Verdict {
     const { path, content, fingerprint } = row;
-    const known = this.#context.journal.disk(path);
+    const known = this.#context.journal.disk.at(path);
     if (!isSameRow(known, row) || known.racy || seen?.state !== 'file') return this.#changed(path);
     if (fingerprint === undefined || !isSameFingerprint(seen.fingerprint, fingerprint)) return this.#changed(path);
     if (seen.content === content) return 'whole';
     if (known.unconfirmed) {
       // A store through a mapping, which left no trace.
-      this.#context.journal.recordDisk([markedRacy(known, true)]);
+      this.#context.journal.disk.record([markedRacy(known, true)]);
       return this.#changed(path);
     }
     this.mark(row, seen);
@@ -92,7 +92,7 @@ export class Damage {
   /** Marks the row as damaged. Call it under the folder lock. */
   mark({ path, dot }: DiskEntry, { fingerprint, content: found }: Observation & { state: 'file' }): void {
     this.#context.log.warn({ path, found }, 'a file is damaged');
-    this.#context.journal.recordDisk([{ path, entry: damagedEntry(dot, fingerprint, found) }]);
+    this.#context.journal.disk.record([{ path, entry: damagedEntry(dot, fingerprint, found) }]);
     this.tick();
     this.#context.facts.damaged.publish();
   }

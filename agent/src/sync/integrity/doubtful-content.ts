@@ -21,7 +21,7 @@ export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Do
   const { path, fingerprint, content, dot } = row;
   if ((seen.fingerprint.size === 0 || seen.isZeros) && lastBoot.mayHaveTorn(row, seen)) {
     // Content that the agent itself put there is no doubt.
-    if (journal.heads(path).some((head) => head.content === seen.content)) return 'none';
+    if (journal.heads.at(path).some((head) => head.content === seen.content)) return 'none';
     const holding = others.holding(dot);
     return holding === 'held' ? 'torn' : doubtBy[holding];
   }

@@ -35,11 +35,11 @@ test('[WT20] a file written just before its disk is hidden is found if the disk 
   volume.disk.mount('disk', over);
   changes.mark('disk/file');
   await member.passes(10_000);
-  expect(journal.heads('disk/file')).toEqual([]);
+  expect(journal.heads.at('disk/file')).toEqual([]);
   volume.disk.unmount(over);
   await within(member, mounts.check());
   await member.passes(10_000);
-  expect(journal.heads('disk/file')).toMatchObject([{ kind: 'put', content: contentOfText('text').id }]);
+  expect(journal.heads.at('disk/file')).toMatchObject([{ kind: 'put', content: contentOfText('text').id }]);
   expect(member.errors).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ test('[MT30] a mount point that others rename has the problem, and the new direc
   const { context, journal, volume } = member;
   const made = member.operation('moved', { kind: 'mkdir' }, { origin: bee });
   const renamed: Operation = { ...made, from: 'disk', group: made.seq, span: 2 };
-  const gone = member.operation('disk', { kind: 'delete' }, { origin: bee, parents: journal.heads('disk') });
+  const gone = member.operation('disk', { kind: 'delete' }, { origin: bee, parents: journal.heads.at('disk') });
   member.received(renamed, { ...gone, group: made.seq });
   const gate = new RenameGate(journal, context.clock, () => []);
   new ApplyLoop(context, member.transfers, gate).poke();

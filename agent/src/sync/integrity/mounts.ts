@@ -88,11 +88,11 @@ export class Mounts {
   /** True if this member had no entries below the mount point, or recorded the mount point with this new mount in place. */
   #losesNothing({ path, isNew, ino, birthMs }: ChangedMount): boolean {
     const { journal } = this.#context;
-    const fingerprint = journal.disk(path)?.fingerprint;
+    const fingerprint = journal.disk.at(path)?.fingerprint;
     if (isNew && fingerprint !== undefined && ino !== undefined) {
       if (mayBeSameInode(fingerprint, { ...fingerprint, ino, birthMs })) return true;
     }
-    if (journal.diskBelow(path, undefined, 1).length > 0) return false;
+    if (journal.disk.below(path, undefined, 1).length > 0) return false;
     return fingerprint === undefined || isDirectoryMode(fingerprint.mode);
   }
 }

@@ -50,8 +50,8 @@ export async function missingParents({ folder, journal }: Context, path: string)
     if (seen?.state === 'directory') break;
     if (seen?.state === 'problem') return seen.detail;
     if (seen?.state !== 'absent') return `${parent} is no directory now: rename or remove it first.`;
-    const known = journal
-      .log({ path: parent, beforeRow: Number.MAX_SAFE_INTEGER, limit: modesSearchedMax })
+    const known = journal.log
+      .rows({ path: parent, beforeRow: Number.MAX_SAFE_INTEGER, limit: modesSearchedMax })
       .find(({ operation }) => isLive(operation) && entryType(operation) === 'directory');
     const mode = known?.operation.mode ?? directoryMode;
     missing.unshift({ do: 'mkdir', path: parent, expected: 'absent', mode });

@@ -62,7 +62,7 @@ export async function readRacyRows(
       certain.set(row, { ...row, disk: { ...disk, racy: false } });
     }
   }
-  if (records.length > 0) journal.recordDisk(records);
+  if (records.length > 0) journal.disk.record(records);
   const waiting = new Set([...changed, ...racy, ...dirty, ...large]);
   return {
     certain: rows.filter((row) => !waiting.has(row)).map((row) => certain.get(row) ?? row),

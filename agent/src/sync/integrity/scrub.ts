@@ -91,7 +91,7 @@ export class Scrub {
     const { journal, clock } = this.#context;
     this.#savedMs = clock.monotonicMs();
     for (let after = from; !this.#loop.isStopped; ) {
-      const rows = journal.diskBelow('', after, pageRows);
+      const rows = journal.disk.below('', after, pageRows);
       for (const row of rows) {
         await this.#read(row);
         if (this.#loop.isStopped) return;
@@ -110,7 +110,7 @@ export class Scrub {
     const { path, content, fingerprint } = row;
     // A row that is not certain proves nothing, and its file is read again soon.
     if (content === undefined || fingerprint === undefined || row.racy || row.unconfirmed) return;
-    const operation = this.#context.journal.operation(row.dot);
+    const operation = this.#context.journal.log.operation(row.dot);
     if (operation?.content !== content) return;
     const { blocks, size = 0 } = operation;
     const source = { from: 'file', path, fingerprint } as const;
@@ -125,7 +125,7 @@ export class Scrub {
 
   /** Rests for as long as reading this number of bytes may take. */
   async #pace(bytes: number): Promise<void> {
-    const counts = this.#context.journal.counts();
+    const counts = this.#context.journal.totals.counts();
     const seconds = (this.#intervalMs * shareOfInterval) / 1_000;
     const planned = (counts.bytes + counts.files * fileCostBytes) / seconds;
     const rate = Math.min(scrubBytesPerSecondMax, Math.max(scrubBytesPerSecondMin, planned));
@@ -139,13 +139,13 @@ export class Scrub {
   }
 
   #position(): Position | undefined {
-    const text = this.#context.journal.setting(setting);
+    const text = this.#context.journal.settings.get(setting);
     return text === undefined ? undefined : (JSON.parse(text) as Position);
   }
 
   #save(position: Position): void {
     this.#savedMs = this.#context.clock.monotonicMs();
-    writeIfRoom(() => this.#context.journal.setSetting(setting, JSON.stringify(position)));
+    writeIfRoom(() => this.#context.journal.settings.set(setting, JSON.stringify(position)));
   }
 
   #rest(ms: number): Promise<void> {

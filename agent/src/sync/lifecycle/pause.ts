@@ -29,12 +29,12 @@ export class Pause {
   }
 
   get isOn(): boolean {
-    return this.#context.journal.setting(pausedSetting) === 'yes';
+    return this.#context.journal.settings.get(pausedSetting) === 'yes';
   }
 
   /** When the member was paused; undefined if it is not, or if an older version paused it. */
   get since(): number | undefined {
-    const at = this.#context.journal.setting(pausedAtSetting);
+    const at = this.#context.journal.settings.get(pausedAtSetting);
     return this.isOn && at !== undefined ? Number(at) : undefined;
   }
 
@@ -46,8 +46,8 @@ export class Pause {
   /** Pauses the member; does nothing if it is already paused. `by`: the name of the other member that asked for it. */
   pause(by?: string): void {
     if (this.isOn) return;
-    this.#context.journal.setSetting(pausedAtSetting, String(this.#context.clock.wallMs()));
-    this.#context.journal.setSetting(pausedSetting, 'yes');
+    this.#context.journal.settings.set(pausedAtSetting, String(this.#context.clock.wallMs()));
+    this.#context.journal.settings.set(pausedSetting, 'yes');
     this.#context.events.add('paused', { name: this.#context.self.name, by });
     this.#hold();
   }
@@ -55,7 +55,7 @@ export class Pause {
   /** Resumes the member; does nothing if it is not paused. `by`: as above. */
   resume(by?: string): void {
     if (!this.isOn) return;
-    this.#context.journal.setSetting(pausedSetting, 'no');
+    this.#context.journal.settings.set(pausedSetting, 'no');
     this.#context.events.add('resumed', { name: this.#context.self.name, by });
     this.#loops.peers.resume();
     this.#loops.applyLoop.resume();

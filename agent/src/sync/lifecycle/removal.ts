@@ -43,7 +43,7 @@ function write(
   standing: 'joined' | 'left',
 ): Operation | undefined {
   const path = memberPath(id);
-  const heads = journal.heads(path);
+  const heads = journal.heads.at(path);
   const known = heads[0]?.member;
   if (known === undefined) throw refused(`The member list has no entry of ${id.slice(0, 8)} yet. Try again later.`);
   const member = { ...known, standing };

@@ -15,7 +15,7 @@ test('[SY7] operations newer than the goal may be pending, older ones may not', 
   const goal = { [bee.origin]: 3 };
   const fingerprint = { ino: 1, size: 0, mtimeMs: 0, ctimeMs: 0, mode: 0o40755 };
   const show = (seq: number): void => {
-    journal.recordDisk([
+    journal.disk.record([
       { path: operations[seq - 1]?.path ?? '', entry: { dot: { origin: bee.origin, seq }, fingerprint } },
     ]);
   };

@@ -33,7 +33,7 @@ export async function untilGreeted(
   const { roundDialled, linkEnded, sessionOpened, leaving } = facts;
   await until(clock, () => isDialled, { facts: [roundDialled, leaving], withinMs: patienceMs });
   stop();
-  const isEmpty = journal.counts().operations === 0;
+  const isEmpty = journal.log.length() === 0;
   if (isEmpty && knowsOthers) {
     const isHeard = (): boolean => peers.all().some(({ hello }) => hello !== undefined);
     await until(clock, isHeard, { facts: [sessionOpened, leaving], withinMs: patienceMs });
@@ -51,11 +51,11 @@ export function untilLevel(
   { journal, problems, clock, missing, facts, log }: Context,
   transfers: ContentFetcher,
 ): Promise<void> {
-  const goal = journal.known();
+  const goal = journal.log.known();
   // A missing content is searched for repeatedly. If that counted as progress, members that start together would wait for each
   // other: only an active member can say that it lacks a content.
   const isFetching = (): boolean => transfers.progress().some(({ path }) => !missing.isAt(path));
-  let left = journal.counts().pending;
+  let left = journal.totals.counts().pending;
   let movedMs = clock.monotonicMs();
   return new Promise((resolve) => {
     const end = (): void => {
@@ -68,7 +68,7 @@ export function untilLevel(
         end();
         return;
       }
-      const { pending } = journal.counts();
+      const { pending } = journal.totals.counts();
       if (pending !== left || isFetching()) movedMs = clock.monotonicMs();
       left = pending;
       // Paths without progress for so long wait for a member that is away; the start does not wait for it.
@@ -93,14 +93,14 @@ export function untilLevel(
  * paths. This becomes true even while others change the folder continuously, so that the disk as a whole is never level.
  */
 export function showsUpTo(journal: Journal, goal: VersionVector, exceptions: number): boolean {
-  const { pending } = journal.counts();
+  const { pending } = journal.totals.counts();
   if (pending <= exceptions) return true;
   if (pending > lagPathsMax + exceptions) return false;
   let older = 0;
   for (const which of ['live', 'delete'] as const) {
     let after: string | undefined;
     do {
-      const rows = journal.pending({ which, after, limit: batchPathsMax });
+      const rows = journal.heads.pending({ which, after, limit: batchPathsMax });
       for (const { heads } of rows) if (heads.some(({ origin, seq }) => seq <= (goal[origin] ?? 0))) older++;
       if (older > exceptions) return false;
       after = rows.length < batchPathsMax ? undefined : rows.at(-1)?.path;

@@ -61,8 +61,8 @@ export class ChangePoll {
   async #turn(): Promise<void> {
     const { journal, clock } = this.#context;
     // A turn that has all files has the hot ones.
-    const hasAll = journal.counts().disk.files <= filesPerTurn;
-    if (hasAll) await this.#poll(journal.filesAfter(undefined, filesPerTurn));
+    const hasAll = journal.totals.counts().disk.files <= filesPerTurn;
+    if (hasAll) await this.#poll(journal.fingerprints.after(undefined, filesPerTurn));
     else await this.#pollSome();
     const isAtRest = hasAll && clock.monotonicMs() - this.#madeAtMs >= restAfterMs;
     this.#loop.in(isAtRest ? restTurnMs : turnMs);
@@ -71,9 +71,9 @@ export class ChangePoll {
   async #pollSome(): Promise<void> {
     const { clock, journal } = this.#context;
     await this.#listMapped();
-    const hot = journal.filesAt(this.#hot.next(clock.monotonicMs(), filesPerTurn * hotShare));
+    const hot = journal.fingerprints.at(this.#hot.next(clock.monotonicMs(), filesPerTurn * hotShare));
     const limit = filesPerTurn - hot.paths.length;
-    const others = journal.filesAfter(this.#after, limit);
+    const others = journal.fingerprints.after(this.#after, limit);
     this.#after = others.paths.length < limit ? undefined : others.paths.at(-1);
     for (const files of [hot, others]) await this.#poll(files);
   }

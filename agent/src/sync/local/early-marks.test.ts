@@ -29,12 +29,12 @@ async function withFile({ isEmpty }: { readonly isEmpty: boolean }) {
 // The simulator's seed 23673: the member was set back after its user had deleted the file.
 test('[LC34] the delete of a file that was put back arrives after the version that it removed', async () => {
   const { member, journal, changes, put, starts } = await withFile({ isEmpty: false });
-  expect([journal.disk('file'), changes.isOpen('file'), changes.unsettled]).toEqual([undefined, true, 1]);
+  expect([journal.disk.at('file'), changes.isOpen('file'), changes.unsettled]).toEqual([undefined, true, 1]);
   const origin = `${member.id}.lost` as OriginId;
   member.received(member.operation('file', { kind: 'delete' }, { origin, parents: [put] }));
   await starts();
   const content = contentOfText(text).id;
-  expect(journal.heads('file')[0]).toMatchObject({ kind: 'put', origin: journal.origin, content });
+  expect(journal.heads.at('file')[0]).toMatchObject({ kind: 'put', origin: journal.origin, content });
 });
 
 test('[LC34] a wait for changes does not end before the folder is scanned', async () => {
@@ -52,5 +52,5 @@ test('[LC34] a wait for changes does not end before the folder is scanned', asyn
 
 test('[SY5] an empty journal adopts equal files while the operations of the others arrive', async () => {
   const { journal, put } = await withFile({ isEmpty: true });
-  expect(journal.disk('file')?.dot).toMatchObject({ origin: put.origin, seq: put.seq });
+  expect(journal.disk.at('file')?.dot).toMatchObject({ origin: put.origin, seq: put.seq });
 });

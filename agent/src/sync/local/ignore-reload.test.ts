@@ -20,11 +20,11 @@ async function newcomer(): Promise<{ readonly ant: LoneMember; readonly context:
 async function isPlaced({ volume, context, journal }: LoneMember): Promise<void> {
   volume.disk.write(ignoreFileName, contentOfText('*.tmp\n'));
   const [seen] = await context.folder.observe([{ path: ignoreFileName }]);
-  const [head] = journal.heads(ignoreFileName);
+  const [head] = journal.heads.at(ignoreFileName);
   if (seen?.state !== 'file' || head === undefined) throw new Error('the file is missing');
   const { origin, seq } = head;
   const entry = { dot: { origin, seq }, content: seen.content, fingerprint: seen.fingerprint, racy: false };
-  journal.recordDisk([{ path: ignoreFileName, entry }]);
+  journal.disk.record([{ path: ignoreFileName, entry }]);
 }
 
 test('[IG7] a newcomer waits for the rules of the others until their file is here', async () => {

@@ -22,14 +22,14 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
   const { ignored, folder, journal, lock, clock } = context;
   // Under the lock: between these two steps no detection may find an entry missing that was ignored a moment before.
   const changed = await lock.run(async () => {
-    const isDamaged = journal.disk(ignoreFileName)?.damaged === true;
+    const isDamaged = journal.disk.at(ignoreFileName)?.damaged === true;
     const reading = await ignored.read(folder, isDamaged);
-    const isRemoved = reading.state === 'absent' && journal.disk(ignoreFileName)?.fingerprint !== undefined;
+    const isRemoved = reading.state === 'absent' && journal.disk.at(ignoreFileName)?.fingerprint !== undefined;
     // On a newcomer the file may still be on its way.
     const isOnItsWay = reading.state === 'absent' && !ignored.isKnown && !(mayBeNone && (isRemoved || isGone(context)));
     // A path that only one side of a conflict ignores must not be sent.
     const copies = await ignored.readCopies(folder, copiesOf(context));
-    const isContested = copies.includes(undefined) || journal.heads(ignoreFileName).length > 1;
+    const isContested = copies.includes(undefined) || journal.heads.at(ignoreFileName).length > 1;
     const text = withPatternsOf(
       reading.state === 'rules' ? reading.text : '',
       copies.filter((copy) => copy !== undefined),
@@ -41,7 +41,7 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
     if (!ignored.mayTake(text, clock.monotonicMs(), { isContested, isRemoved })) return false;
     await forgetVanished(context, text);
     ignored.take(text);
-    writeIfRoom(() => journal.setSetting(ignoreRulesSetting, text));
+    writeIfRoom(() => journal.settings.set(ignoreRulesSetting, text));
     return true;
   });
   reportIgnoreRules(context);
@@ -103,14 +103,14 @@ export async function untilRulesAreKnown(context: Context, isStopped: () => bool
 
 /** Conflict copies of the file. */
 function copiesOf({ journal, ignored }: Context): readonly string[] {
-  const heads = journal.headsUnder('', ignoreFileName, copiesMax);
+  const heads = journal.heads.under('', ignoreFileName, copiesMax);
   return heads
     .filter((head) => holdsIgnoreRules(head.path) && entryType(head) === 'file' && !ignored.ignores(head.path, false))
     .map(({ path }) => path);
 }
 
 function isGone({ journal }: Context): boolean {
-  const [head] = journal.heads(ignoreFileName);
+  const [head] = journal.heads.at(ignoreFileName);
   return head === undefined || !isLive(head);
 }
 
@@ -119,7 +119,7 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
   const next = parseIgnoreRules(text);
   let after: string | undefined;
   for (;;) {
-    const rows = journal.diskBelow('', after, batchPathsMax);
+    const rows = journal.disk.below('', after, batchPathsMax);
     const freed = rows.filter((row): row is DiskEntry & { fingerprint: Fingerprint } => {
       if (row.fingerprint === undefined) return false;
       const isDirectory = isDirectoryMode(row.fingerprint.mode);
@@ -127,7 +127,7 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
     });
     const seen = await folder.observe(freed.map(({ path, fingerprint }) => ({ path, expected: fingerprint })));
     const gone = seen.filter(({ state }) => state === 'absent');
-    if (gone.length > 0) journal.recordDisk(gone.map(({ path }): DiskChange => ({ path, entry: undefined })));
+    if (gone.length > 0) journal.disk.record(gone.map(({ path }): DiskChange => ({ path, entry: undefined })));
     after = rows.at(-1)?.path;
     if (rows.length < batchPathsMax) return;
   }
@@ -140,15 +140,15 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
 function unblockIgnored({ journal, ignored }: Context): void {
   let after: string | undefined;
   for (;;) {
-    const heads = journal.headsUnder('', after, headsAtOnce);
+    const heads = journal.heads.under('', after, headsAtOnce);
     const rows: DiskChange[] = [];
     for (const head of heads) {
-      const row = journal.disk(head.path);
+      const row = journal.disk.at(head.path);
       if (row === undefined || row.fingerprint !== undefined || !isLive(head)) continue;
       if (!ignored.ignores(head.path, entryType(head) === 'directory'))
         rows.push({ path: head.path, entry: undefined });
     }
-    if (rows.length > 0) journal.recordDisk(rows);
+    if (rows.length > 0) journal.disk.record(rows);
     after = heads.at(-1)?.path;
     if (heads.length < headsAtOnce) return;
   }

@@ -58,7 +58,7 @@ export class LocalChanges {
     this.#operationWriter = operationWriter;
     // The journal may lack operations that are still to be pulled, this member's own among them after a set-back. Compared with a part of
     // them, an entry that the user put back looks like the version that they deleted [LC34]. To an empty journal each entry is new.
-    if (context.journal.counts().operations > 0) this.#early = new Set();
+    if (context.journal.log.length() > 0) this.#early = new Set();
     this.#scans = new ScanQueue(context, {
       mark: (path) => this.mark(path),
       scanned: () => context.facts.scanned.publish(),

@@ -146,7 +146,7 @@ export class ScanQueue {
     for (const { code, path } of problems.list()) {
       if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
       // An operation of another member at the path has the same problem for another reason: it cannot be applied here.
-      if (code === 'path-too-long' && journal.heads(path).length > 0) continue;
+      if (code === 'path-too-long' && journal.heads.at(path).length > 0) continue;
       const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
       if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
     }
@@ -187,7 +187,7 @@ export class ScanQueue {
       this.#setUnread(path, problems.has(code, { path }) ? code : undefined);
       if (code === 'folder-missing') this.#listener.lostSight();
     }
-    const rows = new Map(journal.diskChildren(path).map((row) => [row.path, row]));
+    const rows = new Map(journal.disk.children(path).map((row) => [row.path, row]));
     for (const entry of scanned.entries) {
       const child = joinPath(path, entry.name);
       const row = rows.get(child);

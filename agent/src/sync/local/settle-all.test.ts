@@ -64,11 +64,11 @@ test('[AK5] a file that is renamed during a wait, before it was journaled, is jo
   disk.write('film.part', film);
   let heads: unknown;
   const settled = changes.settleAll('', never).then(() => {
-    heads = member.journal.heads('film');
+    heads = member.journal.heads.at('film');
   });
   // A large file is not read before it has rested for a moment.
   await member.passes(10);
-  expect(member.journal.heads('film.part')).toEqual([]);
+  expect(member.journal.heads.at('film.part')).toEqual([]);
   disk.rename('film.part', 'film');
   await member.passes(10_000);
   await settled;
@@ -87,7 +87,7 @@ test('[AK5] a detection that began before the call, and saw an older version, do
   disk.write('saved', whole);
   let heads: unknown;
   const settled = changes.settleAll('', never).then(() => {
-    heads = member.journal.heads('saved');
+    heads = member.journal.heads.at('saved');
   });
   await member.passes(1_000);
   slow.letGo();

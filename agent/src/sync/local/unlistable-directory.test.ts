@@ -76,7 +76,7 @@ test('[LC15] a file that was unreadable for long is read soon after an event, an
   const started = changes.start();
   await member.passes(900_000);
   await started;
-  const live = (): readonly string[] => member.journal.liveChildren('', undefined, 10).map(({ path }) => path);
+  const live = (): readonly string[] => member.journal.tree.liveChildren('', undefined, 10).map(({ path }) => path);
   expect(live()).toEqual(['first', 'second']);
   // The scan before the first delete finds the closed file again.
   disk.unlink('first');
@@ -101,7 +101,7 @@ test('[WT22] an entry that a listing could not describe is observed', async () =
   const started = changes.start();
   await member.passes(10_000);
   await started;
-  expect(member.journal.liveChildren('', undefined, 10).map(({ path }) => path)).toEqual(['bad', 'good']);
+  expect(member.journal.tree.liveChildren('', undefined, 10).map(({ path }) => path)).toEqual(['bad', 'good']);
 });
 
 test('[AK5] a directory stays unread if the folder was out of reach for a moment while it was listed', async () => {

@@ -48,8 +48,8 @@ async function withFiles() {
   await member.passes(10_000);
   await started;
   const live = (): readonly string[] =>
-    member.journal
-      .headsUnder('', undefined, 10)
+    member.journal.heads
+      .under('', undefined, 10)
       .filter(({ kind }) => kind === 'put')
       .map(({ path }) => path);
   expect(live()).toEqual(['docs/file', 'docs/more', 'other']);
@@ -67,7 +67,7 @@ test('[LC14] a delete waits while an entry that may be the missing one cannot be
   entries.delete('new');
   await member.passes(5_000);
   expect(live()).toEqual(['docs/file', 'docs/more', 'new']);
-  expect(member.journal.heads('new')).toMatchObject([{ from: 'other' }]);
+  expect(member.journal.heads.at('new')).toMatchObject([{ from: 'other' }]);
   expect(member.errors).toEqual([]);
 });
 
@@ -108,7 +108,7 @@ test('[LC14] a delete waits while a directory where the entry may be cannot be l
   listings.clear();
   await member.passes(5_000);
   expect(live()).toEqual(['other', 'papers/file', 'papers/more']);
-  expect(member.journal.heads('papers/file')).toMatchObject([{ from: 'docs/file' }]);
+  expect(member.journal.heads.at('papers/file')).toMatchObject([{ from: 'docs/file' }]);
   listings.add('letters');
   disk.rename('papers', 'letters');
   await member.passes(unreadHoldMs * 2);

@@ -31,7 +31,11 @@ class Pair {
   /** The present claim of bee. */
   get claim(): Claim {
     const { journal } = this.bee;
-    return { known: journal.known(), marks: journal.marks(), applied: { vector: journal.known(), ranges: {} } };
+    return {
+      known: journal.log.known(),
+      marks: journal.log.marks(),
+      applied: { vector: journal.log.known(), ranges: {} },
+    };
   }
 
   judge(claim: Claim = this.claim): { readonly forked: OriginId | undefined; readonly held: number } {
@@ -77,7 +81,7 @@ test('[FK1] the mark of a peer that was ahead is compared once this member knows
   pair.one(pair.bee, 'two', 2);
   const claim = pair.claim;
   pair.judge(claim);
-  pair.ant.received(...pair.bee.journal.operationsOf(cat, 2, 9));
+  pair.ant.received(...pair.bee.journal.log.operationsOf(cat, 2, 9));
   expect(pair.judge(claim)).toEqual({ forked: undefined, held: 4 });
   expect(pair.agreement.isBehind).toBe(false);
 });
@@ -89,7 +93,7 @@ test('[FK3] a fork is found if this member appended the successors of the branch
   pair.one(pair.bee, 'two', 3);
   const claim = pair.claim;
   expect(pair.judge(claim).forked).toBeUndefined();
-  pair.ant.received(...pair.bee.journal.operationsOf(cat, 3, 9));
+  pair.ant.received(...pair.bee.journal.log.operationsOf(cat, 3, 9));
   expect(pair.judge(claim)).toEqual({ forked: cat, held: 0 });
 });
 

@@ -44,8 +44,8 @@ export class Agreement {
 
   /** Compares the chains that both members have. Operations that the peer holds count only as far as these are equal. */
   judge({ known, marks, applied }: Claim): Judged {
-    const own = this.#journal.known();
-    const seals = this.#journal.seals();
+    const own = this.#journal.log.known();
+    const seals = this.#journal.seals.all();
     let forked: OriginId | undefined;
     originsInOrder(known).forEach((origin, index) => {
       const seq = known[origin] ?? 0;
@@ -68,7 +68,7 @@ export class Agreement {
   /** False if the chains differ. A mark that was not sent proves nothing. */
   #compare(origin: OriginId, seq: number, mark: string | undefined): boolean {
     if (mark === undefined) return true;
-    if (this.#journal.mark(origin, seq) !== mark) return false;
+    if (this.#journal.log.mark(origin, seq) !== mark) return false;
     this.#agreed.set(origin, seq);
     return true;
   }

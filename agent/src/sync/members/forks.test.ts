@@ -33,7 +33,7 @@ class Side {
 
   /** The next operation of cat, made from the heads that are here now. */
   next(path: string, text?: string): Operation {
-    const parents = this.journal.heads(path);
+    const parents = this.journal.heads.at(path);
     const entry = text === undefined ? ({ kind: 'delete' } as const) : ({ kind: 'put', text } as const);
     return this.member.operation(path, entry, { origin: cat, parents });
   }
@@ -45,7 +45,7 @@ class Side {
 
   /** The contents or kinds of the heads at the path, the visible one first. */
   at(path: string): readonly string[] {
-    return this.journal.heads(path).map(({ kind, content }) => content ?? kind);
+    return this.journal.heads.at(path).map(({ kind, content }) => content ?? kind);
   }
 }
 
@@ -64,7 +64,7 @@ function forked(): readonly [Side, Side] {
 
 /** The first side reports the fork, and each side processes the answers of the other until there are no more. */
 function repaired([one, two]: readonly [Side, Side]): void {
-  one.peer.known = two.journal.known();
+  one.peer.known = two.journal.log.known();
   one.forks.report(one.peer, cat);
   for (const message of one.sent.splice(0)) two.forks.reported(two.peer, message as ForkMessage);
   for (const message of two.sent.splice(0)) if (message.type === 'sealed') one.forks.seal(message.origins);
@@ -72,12 +72,12 @@ function repaired([one, two]: readonly [Side, Side]): void {
 
 test('[FK3] a report names the numbers that both have, the last one first, each with its mark', () => {
   const [one, two] = forked();
-  one.peer.known = two.journal.known();
+  one.peer.known = two.journal.log.known();
   one.forks.report(one.peer, cat);
   const [report] = one.sent as ForkMessage[];
   expect(report).toMatchObject({ type: 'fork', origin: cat, seqs: [5, 4, 3, 2, 1] });
   expect(Buffer.from(report?.marks ?? []).toString('hex')).toBe(
-    [5, 4, 3, 2, 1].map((seq) => one.journal.mark(cat, seq)).join(''),
+    [5, 4, 3, 2, 1].map((seq) => one.journal.log.mark(cat, seq)).join(''),
   );
 });
 
@@ -85,18 +85,18 @@ test('[FK3] both sides seal the origin at the last number on which they agree', 
   const sides = forked();
   repaired(sides);
   for (const { journal } of sides) {
-    expect(journal.seals()).toEqual({ [cat]: 3 });
-    expect(journal.known()[cat]).toBe(3);
-    expect(journal.mark(cat, 3)).toBe(sides[0].journal.mark(cat, 3));
+    expect(journal.seals.all()).toEqual({ [cat]: 3 });
+    expect(journal.log.known()[cat]).toBe(3);
+    expect(journal.log.mark(cat, 3)).toBe(sides[0].journal.log.mark(cat, 3));
   }
 });
 
 test('[FK5] the writes and deletes of both branches are journaled again with their stamps, and nothing else', () => {
   const sides = forked();
-  const hlcs = sides.map(({ journal }) => journal.heads('edited')[0]?.hlc);
+  const hlcs = sides.map(({ journal }) => journal.heads.at('edited')[0]?.hlc);
   repaired(sides);
   const again = sides.map(({ journal }) =>
-    journal.operationsOf(journal.origin, 0, 9).map(({ kind, path, hlc }) => ({ kind, path, hlc })),
+    journal.log.operationsOf(journal.origin, 0, 9).map(({ kind, path, hlc }) => ({ kind, path, hlc })),
   );
   expect(again.map((operations) => operations.map(({ kind, path }) => `${kind} ${path}`))).toEqual([
     ['put edited', 'delete gone-one'],
@@ -113,10 +113,10 @@ test('[FK3] [FK5] after the repair both sides converge, and no delete of a branc
     [one, two],
     [two, one],
   ] as const) {
-    to.member.received(...from.journal.operationsOf(from.journal.origin, 0, 9));
+    to.member.received(...from.journal.log.operationsOf(from.journal.origin, 0, 9));
   }
-  expect(one.journal.digest()).toBe(two.journal.digest());
-  expect(one.journal.known()).toEqual(two.journal.known());
+  expect(one.journal.totals.digest()).toBe(two.journal.totals.digest());
+  expect(one.journal.log.known()).toEqual(two.journal.log.known());
   for (const side of sides) {
     expect(side.at('edited')).toHaveLength(2);
     expect(side.at('gone-one')).toEqual(['delete']);
@@ -128,14 +128,14 @@ test('[FK3] [FK5] after the repair both sides converge, and no delete of a branc
 test('[FK3] a report about a sealed origin changes nothing, and is answered', () => {
   const sides = forked();
   const [one, two] = sides;
-  one.peer.known = two.journal.known();
+  one.peer.known = two.journal.log.known();
   one.forks.report(one.peer, cat);
   const [report] = one.sent as ForkMessage[];
   repaired(sides);
-  const before = two.journal.known();
+  const before = two.journal.log.known();
   two.sent.length = 0;
   two.forks.reported(two.peer, report as ForkMessage);
-  expect(two.journal.known()).toEqual(before);
+  expect(two.journal.log.known()).toEqual(before);
   expect(two.sent).toEqual([{ type: 'sealed', origins: { [cat]: 3 } }]);
 });
 
@@ -145,8 +145,8 @@ test('[FK3] a log without a common operation is sealed at 0', () => {
   sides[1].has('x', 'two');
   repaired(sides);
   for (const { journal } of sides) {
-    expect(journal.seals()).toEqual({ [cat]: 0 });
-    expect(Object.keys(journal.known())).toEqual([journal.origin]);
+    expect(journal.seals.all()).toEqual({ [cat]: 0 });
+    expect(Object.keys(journal.log.known())).toEqual([journal.origin]);
   }
 });
 
@@ -155,10 +155,10 @@ test('[FK3] a lower seal from a third member cuts off more, and a higher one not
   repaired(sides);
   const [one] = sides;
   one.forks.seal({ [cat]: 4 });
-  expect(one.journal.seals()).toEqual({ [cat]: 3 });
+  expect(one.journal.seals.all()).toEqual({ [cat]: 3 });
   one.forks.seal({ [cat]: 2 });
-  expect(one.journal.seals()).toEqual({ [cat]: 2 });
-  const again = one.journal.operationsOf(one.journal.origin, 0, 9).map(({ kind, path }) => `${kind} ${path}`);
+  expect(one.journal.seals.all()).toEqual({ [cat]: 2 });
+  const again = one.journal.log.operationsOf(one.journal.origin, 0, 9).map(({ kind, path }) => `${kind} ${path}`);
   expect(again).toEqual(['put edited', 'delete gone-one', 'put gone-two']);
 });
 
@@ -170,15 +170,17 @@ test('[FK3] a member whose own log forked begins a new incarnation, and journals
   member.received(kept, member.operation('own', { kind: 'put', text: 'own' }));
   side.forks.seal({ [origin]: 1 });
   expect(journal.origin).not.toBe(origin);
-  expect(journal.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
-  expect(journal.heads('own')).toMatchObject([{ origin: journal.origin, seq: 1 }]);
-  expect(journal.heads('kept')).toEqual([kept]);
+  expect(journal.log.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
+  expect(journal.heads.at('own')).toMatchObject([{ origin: journal.origin, seq: 1 }]);
+  expect(journal.heads.at('kept')).toEqual([kept]);
 });
 
 test('[FK3] an event names the member that was set back, and the number of operations that were cut off', () => {
   const sides = forked();
   repaired(sides);
-  expect(sides[1].journal.events(0, 9)).toMatchObject([{ kind: 'forked', data: { member: catId, operations: 3 } }]);
+  expect(sides[1].journal.events.after(0, 9)).toMatchObject([
+    { kind: 'forked', data: { member: catId, operations: 3 } },
+  ]);
 });
 
 describe('[FK10] an operation that names a number which has another operation here', () => {
@@ -189,7 +191,7 @@ describe('[FK10] an operation that names a number which has another operation he
     const [side, other] = [new Side(1), new Side(2)];
     for (const each of [side, other]) for (const text of ['one', 'two']) each.has('p', text);
     other.has('p', 'unseen');
-    const parents = other.journal.heads('p');
+    const parents = other.journal.heads.at('p');
     const edit = { kind: 'put', text: 'naming', replaced: 'unseen' } as const;
     return { side, naming: other.member.operation('p', edit, { origin: dog, parents }) };
   }
@@ -203,7 +205,7 @@ describe('[FK10] an operation that names a number which has another operation he
     const { side, naming } = named();
     expect(naming.version.vector).toEqual({ [cat]: 3, [dog]: 1 });
     side.has('p', 'unseen');
-    expect(Buffer.from(naming.marks ?? []).toString('hex')).toBe(side.journal.mark(cat, 3));
+    expect(Buffer.from(naming.marks ?? []).toString('hex')).toBe(side.journal.log.mark(cat, 3));
   });
 
   test.each([
@@ -219,10 +221,10 @@ describe('[FK10] an operation that names a number which has another operation he
   ])('one $what: the origin is sealed below it, and both entries stay', ({ has }) => {
     const { side, naming } = named();
     has(side);
-    const three = [...side.journal.operationsOf(cat, 2, 9)];
+    const three = [...side.journal.log.operationsOf(cat, 2, 9)];
     receives(side, naming);
-    expect(side.journal.seals()).toEqual({ [cat]: 2 });
-    expect(side.journal.contradictions()).toEqual([]);
+    expect(side.journal.seals.all()).toEqual({ [cat]: 2 });
+    expect(side.journal.namedMarks.contradictions()).toEqual([]);
     for (const { path, content } of three) expect(side.at(path)).toContain(content);
     expect(side.at('p')).toContain(naming.content);
   });
@@ -231,9 +233,9 @@ describe('[FK10] an operation that names a number which has another operation he
     const { side, naming } = named();
     const three = side.next('p', 'three');
     receives(side, naming);
-    expect(side.journal.seals()).toEqual({});
+    expect(side.journal.seals.all()).toEqual({});
     receives(side, three);
-    expect(side.journal.seals()).toEqual({ [cat]: 2 });
+    expect(side.journal.seals.all()).toEqual({ [cat]: 2 });
     expect([...side.at('p')].sort()).toEqual([contentOfText('three').id, contentOfText('naming').id].sort());
   });
 
@@ -242,8 +244,8 @@ describe('[FK10] an operation that names a number which has another operation he
       const { side, naming } = named();
       const same = side.next('p', 'unseen');
       for (const operation of isThere ? [same, naming] : [naming, same]) receives(side, operation);
-      expect(side.journal.seals()).toEqual({});
-      expect(side.journal.contradictions()).toEqual([]);
+      expect(side.journal.seals.all()).toEqual({});
+      expect(side.journal.namedMarks.contradictions()).toEqual([]);
       expect(side.at('p')).toEqual([naming.content]);
     }
   });
@@ -252,9 +254,9 @@ describe('[FK10] an operation that names a number which has another operation he
     const { side, naming } = named();
     side.has('q', 'three');
     side.member.received(naming);
-    expect(side.journal.seals()).toEqual({});
+    expect(side.journal.seals.all()).toEqual({});
     side.forks.sealContradicted();
-    expect(side.journal.seals()).toEqual({ [cat]: 2 });
+    expect(side.journal.seals.all()).toEqual({ [cat]: 2 });
   });
 
   test('a member that is named for a number that it does not know begins a new incarnation', () => {
@@ -268,7 +270,7 @@ describe('[FK10] an operation that names a number which has another operation he
     expect(journal.origin).toBe(origin);
     member.context.facts.received.publish([{ ...naming, version: { vector: { [origin]: 2, [dog]: 1 } } }]);
     expect(journal.origin).not.toBe(origin);
-    expect(journal.seals()).toEqual({});
-    expect(journal.known()[origin]).toBe(1);
+    expect(journal.seals.all()).toEqual({});
+    expect(journal.log.known()[origin]).toBe(1);
   });
 });

@@ -44,26 +44,28 @@ export class Forks {
 
   /** Sends `peer` the chains of all origins, regardless of its marks: it seals those whose chain differs there. */
   compareAll(peer: Peer): void {
-    for (const origin of Object.keys(this.#context.journal.known()) as OriginId[]) this.#sendChain(peer, origin);
+    for (const origin of Object.keys(this.#context.journal.log.known()) as OriginId[]) this.#sendChain(peer, origin);
   }
 
   #sendChain(peer: Peer, origin: OriginId): void {
     const { journal } = this.#context;
-    const last = Math.min(journal.known()[origin] ?? 0, peer.known[origin] ?? 0);
+    const last = Math.min(journal.log.known()[origin] ?? 0, peer.known[origin] ?? 0);
     const seqs = forkNumbers(last);
-    const marks = packMarks(seqs.map((seq) => journal.mark(origin, seq) ?? ''));
+    const marks = packMarks(seqs.map((seq) => journal.log.mark(origin, seq) ?? ''));
     peer.link?.send({ type: 'fork', origin, seqs, marks });
   }
 
   /** Handles a peer's report that the log of an origin differs there. */
   reported(peer: Peer, { origin, seqs, marks }: ForkMessage): void {
     const { journal } = this.#context;
-    const known = journal.known()[origin] ?? 0;
-    const place = seqs.findIndex((seq, index) => seq <= known && journal.mark(origin, seq) === markAt(marks, index));
+    const known = journal.log.known()[origin] ?? 0;
+    const place = seqs.findIndex(
+      (seq, index) => seq <= known && journal.log.mark(origin, seq) === markAt(marks, index),
+    );
     const agreed = place === -1 ? 0 : (seqs[place] ?? 0);
     // The reporting peer may not know a seal that was set in the meantime.
     if (agreed < known) this.seal({ [origin]: agreed });
-    peer.link?.send({ type: 'sealed', origins: journal.seals() });
+    peer.link?.send({ type: 'sealed', origins: journal.seals.all() });
   }
 
   /** Seals origins at these numbers. Synchronous: the repair is complete when it returns. */
@@ -71,11 +73,11 @@ export class Forks {
     const { journal } = this.#context;
     let changed = false;
     for (const [origin, last] of Object.entries(origins) as [OriginId, number][]) {
-      if ((journal.seals()[origin] ?? Number.POSITIVE_INFINITY) <= last) continue;
+      if ((journal.seals.all()[origin] ?? Number.POSITIVE_INFINITY) <= last) continue;
       changed = true;
       this.#sealOne(origin, last);
     }
-    if (changed) this.#peers.broadcast({ type: 'sealed', origins: journal.seals() });
+    if (changed) this.#peers.broadcast({ type: 'sealed', origins: journal.seals.all() });
   }
 
   /**
@@ -84,10 +86,10 @@ export class Forks {
    */
   sealContradicted(): void {
     const { journal } = this.#context;
-    for (const { named, by } of journal.contradictions()) {
-      const operation = journal.operation(by);
+    for (const { named, by } of journal.namedMarks.contradictions()) {
+      const operation = journal.log.operation(by);
       // One seal may end several contradictions.
-      if (operation === undefined || named.seq > (journal.seals()[named.origin] ?? named.seq)) continue;
+      if (operation === undefined || named.seq > (journal.seals.all()[named.origin] ?? named.seq)) continue;
       this.seal({ [named.origin]: this.#lastCommon(operation, named) });
     }
   }
@@ -97,7 +99,7 @@ export class Forks {
     const { journal } = this.#context;
     const { origin } = journal;
     const seq = operation.version.vector[origin] ?? 0;
-    const known = journal.known()[origin] ?? 0;
+    const known = journal.log.known()[origin] ?? 0;
     if (operation.origin === origin || seq <= known) return;
     const last = this.#lastCommon(operation, { origin, seq: known + 1 });
     if (last < known) this.seal({ [origin]: last });
@@ -107,13 +109,14 @@ export class Forks {
   /** The number of the last operation before `named` that is not stamped later than `operation`: both branches may have it. */
   #lastCommon(operation: Operation, { origin, seq }: Dot): number {
     let last = seq - 1;
-    while (last > 0 && (this.#context.journal.operation({ origin, seq: last })?.hlc ?? 0) > operation.hlc) last -= 1;
+    while (last > 0 && (this.#context.journal.log.operation({ origin, seq: last })?.hlc ?? 0) > operation.hlc)
+      last -= 1;
     return last;
   }
 
   #sealOne(origin: OriginId, last: number): void {
     const { journal, batches, log } = this.#context;
-    const before = journal.known()[origin] ?? 0;
+    const before = journal.log.known()[origin] ?? 0;
     const repeated = journal.transaction(() => {
       // Numbers above the seal are refused by all: this member's next operation needs another origin.
       if (origin === journal.origin) this.#ownOrigin.renew();

@@ -37,8 +37,8 @@ export class OperationWriter {
     this.#numbers = numbers;
     const { journal, self } = context;
     // Bounded like a stamp of another member: a stamp that lies years ahead must not carry all later ones there after a restart.
-    for (const [origin, seq] of Object.entries(journal.known()) as [OriginId, number][]) {
-      if (memberOf(origin) === self.id) this.sawStamp(journal.operation({ origin, seq })?.hlc ?? 0);
+    for (const [origin, seq] of Object.entries(journal.log.known()) as [OriginId, number][]) {
+      if (memberOf(origin) === self.id) this.sawStamp(journal.log.operation({ origin, seq })?.hlc ?? 0);
     }
   }
 
@@ -78,7 +78,7 @@ export class OperationWriter {
         // A user made the change: only a sync makes it durable.
         return [{ path, entry: { ...row, unsynced: true } }];
       });
-      journal.recordDisk([...rows, ...shown]);
+      journal.disk.record([...rows, ...shown]);
       this.#lastStamp = made.lastStamp;
       return made;
     });
@@ -105,12 +105,13 @@ export class OperationWriter {
     for (;;) {
       const made = makeOperations(accepted, {
         origin: journal.origin,
-        firstSeq: (journal.known()[journal.origin] ?? 0) + 1,
+        firstSeq: (journal.log.known()[journal.origin] ?? 0) + 1,
         lastStamp: this.#lastStamp,
         wallMs: clock.wallMs(),
-        headsAt: (path) => journal.heads(path),
+        headsAt: (path) => journal.heads.at(path),
         ownAt: (path, after) => this.#ownAt(path, after),
-        markOf: ({ origin, seq }) => (seq <= (journal.known()[origin] ?? 0) ? journal.mark(origin, seq) : undefined),
+        markOf: ({ origin, seq }) =>
+          seq <= (journal.log.known()[origin] ?? 0) ? journal.log.mark(origin, seq) : undefined,
         groupOf: (path) => this.#groups.get(path)?.seq,
       });
       const unsendable = refusedDrafts(accepted, made.operations);
@@ -151,7 +152,7 @@ export class OperationWriter {
   #draftOf(operation: Operation): Draft {
     const { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, keeps, hlc } = operation;
     const entry = { path, kind, content, replaced, size, mode, mtimeUs, target, from, blocks, member, keeps, hlc };
-    const row = this.#context.journal.disk(path);
+    const row = this.#context.journal.disk.at(path);
     const isShown = row?.dot.origin === operation.origin && row.dot.seq === operation.seq && !row.damaged;
     const { fingerprint, racy, unconfirmed } = isShown ? row : {};
     const vanished = isShown && fingerprint === undefined && kind === 'delete';
@@ -172,7 +173,7 @@ export class OperationWriter {
     const own: Operation[] = [];
     let beforeRow = Number.MAX_SAFE_INTEGER;
     for (;;) {
-      const rows = journal.log({ path, beforeRow, limit: logRowsAtOnce });
+      const rows = journal.log.rows({ path, beforeRow, limit: logRowsAtOnce });
       for (const { operation, row } of rows) {
         beforeRow = row;
         if (operation.origin === journal.origin && operation.seq > after) own.push(operation);

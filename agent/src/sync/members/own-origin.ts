@@ -16,7 +16,7 @@ export class OwnOrigin {
     this.#context = context;
     this.#renewed = renewed;
     const { journal } = context;
-    if ((journal.known()[journal.origin] ?? 0) > 0) return;
+    if ((journal.log.known()[journal.origin] ?? 0) > 0) return;
     // An origin whose first number is used in this run cannot have lost any, unless the journal was restored as well.
     if (this.#hasOthers()) journal.renewOrigin();
     this.#confirmed = true;
@@ -28,7 +28,7 @@ export class OwnOrigin {
     const { journal } = this.#context;
     const known = peer.known[journal.origin] ?? 0;
     // A newcomer that knows no operation of this member confirms nothing.
-    if (known > 0 && known <= (journal.known()[journal.origin] ?? 0)) this.#confirmed = true;
+    if (known > 0 && known <= (journal.log.known()[journal.origin] ?? 0)) this.#confirmed = true;
   }
 
   /** Begins a new incarnation if the last number is not confirmed. Must be called before numbers are used. */
@@ -45,14 +45,14 @@ export class OwnOrigin {
 
   #hasOthers(): boolean {
     const { journal, self } = this.#context;
-    return journal.members().some(({ id, standing }) => id !== self.id && standing === 'joined');
+    return journal.members.all().some(({ id, standing }) => id !== self.id && standing === 'joined');
   }
 
   /** Begins a new incarnation if `peer` knows numbers of this origin that this journal has lost. Returns whether it did. */
   renewIfOutdated(peer: Peer): boolean {
     const { journal, log } = this.#context;
     const { origin } = journal;
-    if ((peer.known[origin] ?? 0) <= (journal.known()[origin] ?? 0)) return false;
+    if ((peer.known[origin] ?? 0) <= (journal.log.known()[origin] ?? 0)) return false;
     log.warn({ origin, peer: peer.id }, 'the journal is older than what others know of it');
     this.renew();
     return true;

@@ -7,7 +7,7 @@ export type RecordChange = Partial<Pick<MemberRecord, 'standing' | 'room' | 'cop
 
 /** The record of this member as the member list has it; undefined before its first start. */
 export function ownRecord({ journal, self }: Context): MemberRecord | undefined {
-  return journal.heads(memberPath(self.id))[0]?.member;
+  return journal.heads.at(memberPath(self.id))[0]?.member;
 }
 
 /** Writes the record of this member into the member list, unless it is there already. Returns the operation of the entry. */
@@ -17,7 +17,7 @@ export function writeOwnRecord(
   change: RecordChange,
 ): Operation | undefined {
   const path = memberPath(self.id);
-  const heads = journal.heads(path);
+  const heads = journal.heads.at(path);
   const [known] = heads;
   const { id, name, addresses, mayBeAway, onDemand } = self;
   const { standing = 'joined', copies } = { ...known?.member, ...change };

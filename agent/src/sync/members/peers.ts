@@ -36,8 +36,8 @@ export class Peers {
     this.failures = new SessionFailures(context.clock, context.problems);
     this.#admission = new Admission(context, this);
     context.facts.received.on(() => this.judgeAgain());
-    const acks = context.journal.acks();
-    for (const record of context.journal.members()) {
+    const acks = context.journal.acks.all();
+    for (const record of context.journal.members.all()) {
       if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
     }
   }
@@ -56,7 +56,7 @@ export class Peers {
   }
 
   record(id: MemberId): MemberRecord | undefined {
-    return this.#context.journal.members().find((record) => record.id === id);
+    return this.#context.journal.members.all().find((record) => record.id === id);
   }
 
   /** True for a member that has the contents of some files only, or may: of one that was never heard that is unknown. */
@@ -146,7 +146,7 @@ export class Peers {
   refreshStates(): void {
     const { clock, journal, events, facts } = this.#context;
     let hasChanged = false;
-    const memberships = new Map(journal.members().map((record) => [record.id, record.standing]));
+    const memberships = new Map(journal.members.all().map((record) => [record.id, record.standing]));
     for (const peer of this.#peers.values()) {
       peer.dropOldReport(clock.monotonicMs());
       const state = peerState({
@@ -169,7 +169,7 @@ export class Peers {
 
   /** Adds members that are new in the journal's member list. */
   learn(): void {
-    for (const record of this.#context.journal.members()) {
+    for (const record of this.#context.journal.members.all()) {
       if (record.id !== this.#context.self.id && !this.#peers.has(record.id)) this.#create(record.id, undefined);
     }
   }

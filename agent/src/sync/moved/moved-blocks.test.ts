@@ -85,8 +85,8 @@ test.each<[string, (recipe: Uint8Array) => Uint8Array]>([
   expect(isDone).toBe(true);
   expect(asked.length).toBeLessThan(blocks);
   expect(askedCat.length).toBeGreaterThan(0);
-  const reported = journal
-    .events(0, 100)
+  const reported = journal.events
+    .after(0, 100)
     .some(({ kind, data }) => kind === 'problem' && JSON.stringify(data).includes('content-corrupt'));
   expect(reported).toBe(true);
 });

@@ -13,8 +13,8 @@ test('[OD5] a file on a disk that is mounted in the folder is tried once, and no
   };
   const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
   const attempts: string[] = [];
-  const recordDisk = journal.recordDisk.bind(journal);
-  journal.recordDisk = (changes) => {
+  const recordDisk = journal.disk.record.bind(journal.disk);
+  journal.disk.record = (changes) => {
     for (const { path, entry } of changes) if (entry?.remote) attempts.push(path);
     recordDisk(changes);
   };
@@ -74,8 +74,8 @@ test('[OD5] a file that was removed by a drop that failed in the end is dropped,
   engine.cache.limit({ bytes: mebibyte / 2 });
   expect(await until(() => volume.disk.at('song') === undefined, 5 * minuteMs)).toBe(true);
   await until(() => false, 30 * minuteMs);
-  expect(journal.heads('song')).toMatchObject([{ kind: 'put' }]);
-  expect(journal.disk('song')).toMatchObject({ remote: true });
+  expect(journal.heads.at('song')).toMatchObject([{ kind: 'put' }]);
+  expect(journal.disk.at('song')).toMatchObject({ remote: true });
 });
 
 // Simulator, seeds 52314 and 67984: each reader asked about each file twice a second.

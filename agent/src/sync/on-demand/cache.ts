@@ -85,7 +85,7 @@ export class Cache {
 
   /** Bytes of the files that are here, and of those that are coming. */
   get usedBytes(): number {
-    let bytes = this.#context.journal.counts().disk.bytes;
+    let bytes = this.#context.journal.totals.counts().disk.bytes;
     for (const reserved of this.#reserved.values()) bytes += reserved;
     return bytes;
   }
@@ -147,13 +147,13 @@ export class Cache {
 
   /** The file at `path` was read. */
   used(path: string): void {
-    const size = this.#context.journal.disk(path)?.fingerprint?.size ?? 0;
+    const size = this.#context.journal.disk.at(path)?.fingerprint?.size ?? 0;
     this.#policy.used(path, { costMs: questionMs + size / bytesPerMs, size });
   }
 
   /** The file at `path` was fetched, which took this long. */
   fetched(path: string, costMs: number): void {
-    this.#policy.used(path, { costMs, size: this.#context.journal.disk(path)?.fingerprint?.size ?? 0 });
+    this.#policy.used(path, { costMs, size: this.#context.journal.disk.at(path)?.fingerprint?.size ?? 0 });
   }
 
   /** The file at `path` was fetched before it was read. `wasUsed`: it was used in former times; it is worth what it was then, if that is known. */
@@ -285,9 +285,9 @@ export class Cache {
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */
   async #remove(rows: readonly (DiskEntry & { readonly content: ContentId })[]): Promise<void> {
     const { journal, folder, facts, clock } = this.#context;
-    const present = rows.filter((row) => isSameRow(journal.disk(row.path), row) && mayDrop(this.#context, row));
+    const present = rows.filter((row) => isSameRow(journal.disk.at(row.path), row) && mayDrop(this.#context, row));
     if (present.length === 0) return;
-    journal.recordDisk(present.map(({ path, dot }) => remoteEntry(path, dot)));
+    journal.disk.record(present.map(({ path, dot }) => remoteEntry(path, dot)));
     const results = await folder.apply(
       present.flatMap(({ path, fingerprint, content }) =>
         fingerprint === undefined ? [] : [{ action: { do: 'unlink', path, expected: fingerprint, content } as const }],
@@ -302,7 +302,7 @@ export class Cache {
         continue;
       }
       // A user changed it at this moment: that is an edit of what was here.
-      if (result === 'changed' || (await this.#isSame(path, entry.fingerprint))) journal.recordDisk([{ path, entry }]);
+      if (result === 'changed' || (await this.#isSame(path, entry.fingerprint))) journal.disk.record([{ path, entry }]);
       facts.doubted.publish(path);
       if (result === 'problem') this.#stuck.add(path, clock.monotonicMs());
     }

@@ -28,7 +28,7 @@ export function findCandidates(
   let uncertain = 0;
   let after: string | undefined;
   for (;;) {
-    const rows = journal.diskBelow('', after, rowsAtOnce);
+    const rows = journal.disk.below('', after, rowsAtOnce);
     for (const row of rows) {
       const { content, fingerprint } = row;
       if (content === undefined || fingerprint === undefined) continue;
@@ -60,6 +60,6 @@ export function mayDrop({ journal, wanted }: Context, row: DiskEntry): boolean {
   const { path, dot, fingerprint, racy, unsynced, unconfirmed, damaged } = row;
   if (racy || unsynced || unconfirmed || damaged || (fingerprint?.size ?? 0) === 0) return false;
   if (wanted.isDemanded(path) || wanted.mustStay(path)) return false;
-  const [head, ...siblings] = journal.heads(path);
+  const [head, ...siblings] = journal.heads.at(path);
   return head !== undefined && siblings.length === 0 && isLive(head) && dotKey(head) === dotKey(dot);
 }

@@ -47,7 +47,7 @@ export class FileArrival {
 
   /** The operation of a file, if there is one at the path. */
   head(path: string): Operation | undefined {
-    const [head] = this.#context.journal.heads(path);
+    const [head] = this.#context.journal.heads.at(path);
     return head !== undefined && isLive(head) ? head : undefined;
   }
 
@@ -55,7 +55,7 @@ export class FileArrival {
   isHere(path: string): boolean {
     const head = this.head(path);
     if (head?.content === undefined) return true;
-    const row = this.#context.journal.disk(path);
+    const row = this.#context.journal.disk.at(path);
     return row?.fingerprint !== undefined && row.content === head.content;
   }
 

@@ -27,7 +27,7 @@ function marksOf(operation: Operation): Uint8Array {
   const journal = openJournal({ path: ':memory:', memberId, random: () => 0, nowMs: () => 0 });
   onTestFinished(() => journal.close());
   journal.append([operation]);
-  return journal.marks();
+  return journal.log.marks();
 }
 
 interface Film {
@@ -169,7 +169,7 @@ describe('[OD15] a member on demand', () => {
     const { bee, journal, until } = await written();
     const change = (): void =>
       journal.transaction(() => {
-        journal.recordDisk([{ path: 'a', entry: undefined }]);
+        journal.disk.record([{ path: 'a', entry: undefined }]);
         throw new Error('no');
       });
     expect(change).toThrow('no');
@@ -219,13 +219,13 @@ test('[OD14] [OD15] what was told are the contents on the disk, as files come an
   const { bee, volume, until, journal } = await written();
   const contents = Array.from({ length: 200 }, (_, index) => contentOfText(`file ${index}`));
   for (const [index, one] of contents.entries()) volume.disk.write(`n${index}`, one);
-  expect(await until(() => journal.counts().disk.files === 201, 60_000)).toBe(true);
+  expect(await until(() => journal.totals.counts().disk.files === 201, 60_000)).toBe(true);
   await until(() => false, 5_000);
   const large = toldBy(bee);
   expect(large?.bytes).toBeGreaterThan(128);
   expect(contents.every(({ id }) => large?.mayHave(id))).toBe(true);
   for (const index of contents.keys()) if (index >= 5) volume.disk.unlink(`n${index}`);
-  expect(await until(() => journal.counts().disk.files === 6, 60_000)).toBe(true);
+  expect(await until(() => journal.totals.counts().disk.files === 6, 60_000)).toBe(true);
   await until(() => false, 5_000);
   const small = toldBy(bee);
   expect(small?.bytes).toBe(128);

@@ -66,7 +66,7 @@ export class HoldingsLoop implements ContentWatcher {
 
   start(): void {
     if (this.#context.self.onDemand !== true) return;
-    this.#context.journal.watchContents(this);
+    this.#context.journal.disk.watch(this);
     this.#loop.poke();
   }
 
@@ -106,13 +106,13 @@ export class HoldingsLoop implements ContentWatcher {
   async #make(): Promise<void> {
     const { journal, clock } = this.#context;
     const yielder = new Yielder(clock);
-    let { files } = journal.counts().disk;
+    let { files } = journal.totals.counts().disk;
     do {
       this.#isStale = false;
       this.#counted = new CountedHoldings(files);
       this.#upTo = '';
       for (;;) {
-        const rows = journal.diskBelow('', this.#upTo === '' ? undefined : this.#upTo, rowsAtOnce);
+        const rows = journal.disk.below('', this.#upTo === '' ? undefined : this.#upTo, rowsAtOnce);
         for (const { content } of rows) if (content !== undefined) this.#counted.add(content);
         const last = rows.at(-1);
         if (last === undefined || rows.length < rowsAtOnce) break;

@@ -13,14 +13,14 @@ const madeWithFileSystem = new Set(['lost+found']);
 export async function recordLostCache(context: Context): Promise<void> {
   const { journal, lock, events, log } = context;
   await lock.run(async () => {
-    const [first] = journal.diskBelow('', undefined, 1);
+    const [first] = journal.disk.below('', undefined, 1);
     if (first === undefined || !(await isEmpty(context))) return;
     let files = 0;
     for (;;) {
-      const rows = journal.diskBelow('', undefined, rowsAtOnce);
+      const rows = journal.disk.below('', undefined, rowsAtOnce);
       if (rows.length === 0) break;
       files += rows.filter(({ content }) => content !== undefined).length;
-      journal.recordDisk(rows.map((row) => lost(context, row)));
+      journal.disk.record(rows.map((row) => lost(context, row)));
     }
     log.warn(
       { files },
@@ -43,7 +43,7 @@ async function isEmpty({ folder, ignored }: Context): Promise<boolean> {
 
 /** A file is on other members only; anything else is made again. */
 function lost({ journal }: Context, { path, dot, content }: DiskEntry): DiskChange {
-  const [head, ...siblings] = journal.heads(path);
+  const [head, ...siblings] = journal.heads.at(path);
   const isShown = head !== undefined && isLive(head) && siblings.length === 0 && dotKey(head) === dotKey(dot);
   return isShown && content !== undefined ? remoteEntry(path, head) : { path, entry: undefined };
 }

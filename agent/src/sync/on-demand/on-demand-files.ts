@@ -86,7 +86,7 @@ export class OnDemandFiles {
 
   /** True for a file whose present version is on other members only. */
   isRemote(path: string): boolean {
-    return this.#context.journal.disk(path)?.remote === true;
+    return this.#context.journal.disk.at(path)?.remote === true;
   }
 
   /** The bytes of a file's present version, while they come. */
@@ -108,7 +108,7 @@ export class OnDemandFiles {
   report(): CacheReport | undefined {
     const { self, journal, wanted } = this.#context;
     if (self.onDemand !== true) return undefined;
-    const { files, disk } = journal.counts();
+    const { files, disk } = journal.totals.counts();
     const { usedBytes, bytesMax, droppedFiles } = this.#cache;
     return {
       usedBytes,
@@ -248,8 +248,8 @@ export class OnDemandFiles {
 /** Makes all files pending that are not here: this member has the whole folder from now on. */
 export function wantAll({ journal }: Context): void {
   for (;;) {
-    const rows = journal.remoteBelow('', undefined, rowsAtOnce);
+    const rows = journal.disk.remoteBelow('', undefined, rowsAtOnce);
     if (rows.length === 0) return;
-    journal.recordDisk(rows.map(({ path }) => ({ path, entry: undefined })));
+    journal.disk.record(rows.map(({ path }) => ({ path, entry: undefined })));
   }
 }

@@ -105,8 +105,8 @@ export class Prefetcher {
     const { journal } = this.#context;
     for (const other of this.#together.after(path)) yield* this.#remote(other);
     const directory = parentOf(path);
-    for (const row of journal.remoteChildren(directory, path, rowsMax)) yield* this.#remote(row.path);
-    for (const row of journal.remoteChildren(directory, undefined, rowsMax)) {
+    for (const row of journal.disk.remoteChildren(directory, path, rowsMax)) yield* this.#remote(row.path);
+    for (const row of journal.disk.remoteChildren(directory, undefined, rowsMax)) {
       if (row.path >= path) return;
       yield* this.#remote(row.path);
     }

@@ -13,7 +13,7 @@ export class UseRecord {
   constructor(context: Context, { files, cache }: { readonly files: OnDemandFiles; readonly cache: Cache }) {
     this.#context = context;
     this.#cache = cache;
-    const stored = context.journal.uses();
+    const stored = context.journal.uses.all();
     this.#order = new UseOrder(stored);
     cache.restore(stored);
     files.read.on(({ path }) => this.#order.used(path));
@@ -30,6 +30,6 @@ export class UseRecord {
     const { used, forgotten } = this.#order.takeChanges();
     if (used.length === 0 && forgotten.length === 0) return;
     const uses = used.map((use) => ({ ...use, ...this.#cache.worth(use.path) }));
-    writeIfRoom(() => this.#context.journal.noteUses(uses, forgotten));
+    writeIfRoom(() => this.#context.journal.uses.note(uses, forgotten));
   }
 }

@@ -30,8 +30,8 @@ describe('[PC2] after another boot of the machine', () => {
     const before = operations();
     expect(await begins('boot-2')).toBe(true);
     expect(operations()).toBe(before);
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
-    expect(member.journal.counts().pending).toBe(1);
+    expect(member.journal.disk.at('file')).toMatchObject({ damaged: true });
+    expect(member.journal.totals.counts().pending).toBe(1);
     expect(reported()).toEqual([{ fetched: 1, undone: 0, copies: 0, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe('[PC2] after another boot of the machine', () => {
     const before = operations();
     expect(await begins('boot-2')).toBe(true);
     expect(operations()).toBe(before);
-    expect(member.journal.heads('file')).toMatchObject([{ kind: 'put' }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ kind: 'put' }]);
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
   });
 
@@ -54,8 +54,8 @@ describe('[PC2] after another boot of the machine', () => {
     const before = operations();
     expect(await begins('boot-2', member.context.clock.wallMs())).toBe(true);
     expect(operations()).toBe(before);
-    expect(member.journal.heads('file')).toMatchObject([{ content: second.id }]);
-    expect(member.journal.disk('file')).toMatchObject({ content: first.id });
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: second.id }]);
+    expect(member.journal.disk.at('file')).toMatchObject({ content: first.id });
     expect(reported()).toMatchObject([{ fetched: 0, undone: 1 }]);
   });
 
@@ -69,7 +69,7 @@ describe('[PC2] after another boot of the machine', () => {
     const inode = member.volume.disk.at('file');
     Object.assign(inode ?? {}, { ctimeMs: member.context.clock.wallMs() });
     expect(await begins('boot-2', bootedMs)).toBe(false);
-    const contents = member.journal.heads('file').map(({ content }) => content);
+    const contents = member.journal.heads.at('file').map(({ content }) => content);
     expect(contents.sort()).toEqual([first.id, second.id].sort());
   });
 
@@ -80,7 +80,7 @@ describe('[PC2] after another boot of the machine', () => {
     member.volume.disk.rename('file.conflict-20260101T000000000Z-bee', 'file');
     Object.assign(member.volume.disk.at('file') ?? {}, { content: second });
     await begins('boot-2', member.context.clock.wallMs());
-    expect(member.journal.heads('file').map(({ content }) => content)).toContain(second.id);
+    expect(member.journal.heads.at('file').map(({ content }) => content)).toContain(second.id);
   });
 
   test('a later write is an edit that supersedes nothing', async () => {
@@ -88,7 +88,7 @@ describe('[PC2] after another boot of the machine', () => {
     await member.passes(10_000);
     member.volume.disk.write('file', second);
     expect(await begins('boot-2')).toBe(false);
-    const contents = member.journal.heads('file').map(({ content }) => content);
+    const contents = member.journal.heads.at('file').map(({ content }) => content);
     expect(contents.sort()).toEqual([first.id, second.id].sort());
     expect(reported()).toEqual([]);
   });
@@ -101,21 +101,21 @@ describe('[PC2] after another boot of the machine', () => {
     check.begin({ id: 'boot-2', beganMs: 0 }, quiet);
     await member.passes(1_000);
     check.stop();
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
+    expect(member.journal.disk.at('file')).toMatchObject({ damaged: true });
     isLeft('file', first, 5_000);
     await begins('boot-3');
-    const row = member.journal.disk('file');
+    const row = member.journal.disk.at('file');
     expect([row?.content, row?.damaged]).toEqual([first.id, undefined]);
-    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: first.id }]);
   });
 
   test('durable files are not examined', async () => {
     await writes('file', first);
     const beganMs = member.context.clock.wallMs();
-    member.journal.synced(0, member.journal.unsynced().mark, { beganMs, endedMs: beganMs });
+    member.journal.disk.synced(0, member.journal.disk.unsynced().mark, { beganMs, endedMs: beganMs });
     member.volume.disk.unlink('file');
     expect(await begins('boot-2')).toBe(false);
-    expect(member.journal.heads('file')).toMatchObject([{ kind: 'delete' }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ kind: 'delete' }]);
   });
 
   test('the folder stays locked until it is back', async () => {
@@ -152,9 +152,9 @@ describe('[PC2] after another boot of the machine', () => {
     const stopped = writeBack.stop(1_000);
     await member.passes(2_000);
     await stopped;
-    expect(member.journal.unsynced().paths).toContain('file');
+    expect(member.journal.disk.unsynced().paths).toContain('file');
     expect(await begins('boot-2')).toBe(true);
-    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: first.id }]);
     expect(reported()).toMatchObject([{ fetched: 1 }]);
   });
 
@@ -172,7 +172,7 @@ describe('[PC2] after another boot of the machine', () => {
     await member.passes(3_000);
     expect(member.context.lastBoot.isExamined).toBe(true);
     expect(errors).toHaveBeenCalledOnce();
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true });
+    expect(member.journal.disk.at('file')).toMatchObject({ damaged: true });
     check.stop();
   });
 
@@ -202,7 +202,7 @@ describe('[PC3] bytes that no operation at the path has', () => {
     const [copy = ''] = copies();
     expect(copy).toMatch(/^file\.conflict-/);
     expect(member.volume.disk.at(copy)?.content?.id).toBe(foreign.id);
-    expect(member.journal.heads(copy)).toMatchObject([{ kind: 'put', content: foreign.id }]);
+    expect(member.journal.heads.at(copy)).toMatchObject([{ kind: 'put', content: foreign.id }]);
     expect(reported()).toMatchObject([{ fetched: 1, copies: 1 }]);
     expect(member.context.problems.list().find(({ code }) => code === 'power-cut')?.detail).toContain(copy);
   });
@@ -224,19 +224,19 @@ describe('[PC3] bytes that no operation at the path has', () => {
     isLeft('file', foreign);
     await begins('boot-2');
     expect(copies()).toEqual([]);
-    const heads = member.journal.heads('file').map(({ content }) => content);
+    const heads = member.journal.heads.at('file').map(({ content }) => content);
     expect(heads.toSorted()).toEqual([first.id, foreign.id].toSorted());
   });
 
   test('are copied once, regardless of the number of starts before that is done', async () => {
     await writes('file', first);
     isLeft('file', contentOfText('neither of them'));
-    const rows = member.journal.disk('file');
+    const rows = member.journal.disk.at('file');
     await begins('boot-2');
     // The agent was killed before it recorded the finding.
     if (rows === undefined) throw new Error('file has no row');
     const { path, ...entry } = rows;
-    member.journal.recordDisk([{ path, entry }]);
+    member.journal.disk.record([{ path, entry }]);
     await begins('boot-3');
     expect(copies()).toHaveLength(1);
   });

@@ -52,7 +52,7 @@ export class PowerCutCheck {
     this.#stopped = true;
     this.#report.stop();
     try {
-      this.#context.journal.setSetting(runningSetting, 'no');
+      this.#context.journal.settings.set(runningSetting, 'no');
     } catch (error) {
       this.#context.log.warn({ error: String(error) }, 'the end of the agent could not be recorded');
     }
@@ -65,10 +65,10 @@ export class PowerCutCheck {
    */
   begin(boot: Boot | undefined, done: () => void): void {
     const { journal, lastBoot } = this.#context;
-    const isSameBoot = boot !== undefined && journal.setting(bootSetting) === boot.id;
-    if (journal.setting(runningSetting) !== 'yes') journal.setSetting(runningSetting, 'yes');
-    else if (boot !== undefined && !isSameBoot) journal.setSetting(cutOffSetting, `${boot.beganMs}`);
-    const cutOff = journal.setting(cutOffSetting) ?? '';
+    const isSameBoot = boot !== undefined && journal.settings.get(bootSetting) === boot.id;
+    if (journal.settings.get(runningSetting) !== 'yes') journal.settings.set(runningSetting, 'yes');
+    else if (boot !== undefined && !isSameBoot) journal.settings.set(cutOffSetting, `${boot.beganMs}`);
+    const cutOff = journal.settings.get(cutOffSetting) ?? '';
     if (cutOff !== '') {
       lastBoot.stopped(Number(cutOff), (path) => {
         this.#report.fetched.push(path);
@@ -76,9 +76,9 @@ export class PowerCutCheck {
       });
     }
     // Earlier change times then prove nothing; a clock that was set forward may have been set back before.
-    const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.setting(beganSetting) ?? 0)) > clockStepMs;
-    if (isSameBoot && (wasSet || journal.unsynced().paths.length === 0)) {
-      if (wasSet) journal.setSetting(beganSetting, `${boot.beganMs}`);
+    const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.settings.get(beganSetting) ?? 0)) > clockStepMs;
+    if (isSameBoot && (wasSet || journal.disk.unsynced().paths.length === 0)) {
+      if (wasSet) journal.settings.set(beganSetting, `${boot.beganMs}`);
       lastBoot.isExamined = true;
       return;
     }
@@ -93,8 +93,8 @@ export class PowerCutCheck {
         if (this.#stopped) return;
         lastBoot.isExamined = true;
         if (boot !== undefined && !isSameBoot) {
-          journal.setSetting(beganSetting, `${boot.beganMs}`);
-          journal.setSetting(bootSetting, boot.id);
+          journal.settings.set(beganSetting, `${boot.beganMs}`);
+          journal.settings.set(bootSetting, boot.id);
         }
         if (this.#report.tell()) done();
       },
@@ -110,12 +110,12 @@ export class PowerCutCheck {
   /** All that the first scan of the folder found was examined, the last writes before the machine stopped among it. */
   compared(): void {
     const { journal } = this.#context;
-    if (this.#isScanned && (journal.setting(cutOffSetting) ?? '') !== '') journal.setSetting(cutOffSetting, '');
+    if (this.#isScanned && (journal.settings.get(cutOffSetting) ?? '') !== '') journal.settings.set(cutOffSetting, '');
   }
 
   async #examine(isSameBoot: boolean, bootedMs: number | undefined): Promise<void> {
     const { journal } = this.#context;
-    const paths = journal.unsynced().paths.toSorted();
+    const paths = journal.disk.unsynced().paths.toSorted();
     for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
       const batch = paths.slice(from, from + batchPathsMax);
       await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch, bootedMs));
@@ -129,8 +129,8 @@ export class PowerCutCheck {
     const changes: DiskChange[] = [];
     for (const observation of observations) {
       const left = leftBy(observation);
-      const row = journal.disk(observation.path);
-      const shown = row && journal.operation(row.dot);
+      const row = journal.disk.at(observation.path);
+      const shown = row && journal.log.operation(row.dot);
       if (left === undefined || row === undefined || shown === undefined) continue;
       // A row without a fingerprint belongs to a live operation only if that is not applied here.
       if (row.fingerprint === undefined && isLive(shown)) continue;
@@ -140,7 +140,7 @@ export class PowerCutCheck {
       // Without a copy the bytes stay where they are, as an edit.
       changes.push(...this.#note(row, shown, isLost ? { is: 'edited' } : verdict, observation));
     }
-    journal.recordDisk(changes);
+    journal.disk.record(changes);
   }
 
   async #isKeptAside(seen: Observation): Promise<boolean> {
@@ -154,8 +154,8 @@ export class PowerCutCheck {
   #isTouched({ path, fingerprint: before }: DiskEntry, now: Fingerprint, bootedMs: number | undefined): boolean {
     if (bootedMs !== undefined && now.ctimeMs > bootedMs) return true;
     if (before === undefined) return false;
-    return this.#context.journal
-      .diskWithInode(now.ino)
+    return this.#context.journal.disk
+      .withInode(now.ino)
       .some(
         (row) =>
           row.path !== path &&
@@ -192,7 +192,7 @@ export class PowerCutCheck {
     const changes: DiskChange[] = [];
     const lost: string[] = [];
     for (const one of seen) {
-      const row = journal.disk(one.path);
+      const row = journal.disk.at(one.path);
       const before = row?.fingerprint;
       // A time in the future: the clock was set back since.
       if (row === undefined || before === undefined || before.ctimeMs > this.#context.clock.wallMs()) continue;
@@ -204,24 +204,24 @@ export class PowerCutCheck {
       } else if (one.state === 'absent') {
         const directory = parentOf(one.path);
         const parent = parents.get(directory);
-        const known = journal.disk(directory)?.fingerprint;
+        const known = journal.disk.at(directory)?.fingerprint;
         if (parent?.state !== 'directory' || known === undefined || !mayBeSameInode(known, parent.fingerprint))
           continue;
         if (parent.fingerprint.ctimeMs < before.ctimeMs) lost.push(one.path);
       }
     }
-    journal.recordDisk(changes);
+    journal.disk.record(changes);
     await this.#examineBatch(lost);
   }
 
   #judge(row: DiskEntry, shown: Operation, left: Left, isTouched: boolean): Verdict {
     const { journal } = this.#context;
     const { path } = row;
-    const earlier = journal
-      .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax })
+    const earlier = journal.log
+      .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: earlierMax })
       .map(({ operation }) => operation);
     // At another path it may be the only file with this content, if the right one was lost as well.
-    const isKnown = left.state === 'file' && journal.everHad(path, left);
+    const isKnown = left.state === 'file' && journal.log.everHad(path, left);
     return judgeAfterPowerCut({ row, shown, left, earlier, isKnown, isTouched });
   }
 

@@ -31,7 +31,7 @@ describe('[PC6] a store through a mapping into a file that a power cut left', ()
     await writes('file', first);
     isLeft('file', left, 60_000);
     expect(await begins('boot-2')).toBe(true);
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, unconfirmed: 'dirty' });
+    expect(member.journal.disk.at('file')).toMatchObject({ damaged: true, cut: true, unconfirmed: 'dirty' });
   }
 
   function stores(): void {
@@ -40,7 +40,7 @@ describe('[PC6] a store through a mapping into a file that a power cut left', ()
     inode.content = stored;
   }
 
-  const contents = (path: string): readonly unknown[] => member.journal.heads(path).map(({ content }) => content);
+  const contents = (path: string): readonly unknown[] => member.journal.heads.at(path).map(({ content }) => content);
 
   test('is found if no good version arrives', async () => {
     await finds(torn);
@@ -75,7 +75,7 @@ describe('[PC6] a store through a mapping into a file that a power cut left', ()
     await member.passes(10_000);
     expect(member.volume.disk.at('file')?.content?.id).toBe(first.id);
     expect(operations()).toBe(before);
-    expect(member.journal.unconfirmed('')).toEqual([]);
+    expect(member.journal.disk.unconfirmed('')).toEqual([]);
   });
 });
 
@@ -91,11 +91,11 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     await writes('file', first);
     const { journal, context, volume } = member;
     const beganMs = context.clock.wallMs();
-    journal.synced(0, journal.unsynced().mark, { beganMs, endedMs: beganMs });
-    journal.saveAck(bee, { vector: journal.known(), ranges: {} });
+    journal.disk.synced(0, journal.disk.unsynced().mark, { beganMs, endedMs: beganMs });
+    journal.acks.save(bee, { vector: journal.log.known(), ranges: {} });
     changes.stop();
     volume.disk.write('file', content);
-    if (isRunning) journal.setSetting('running', 'yes');
+    if (isRunning) journal.settings.set('running', 'yes');
     await member.passes(10);
     return context.clock.wallMs();
   }
@@ -110,8 +110,8 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     ['nothing but zeros', contentOfBytes(new Uint8Array(first.size))],
   ])('is fetched if it is %s, and not published', async (_what, left) => {
     await isLeftWith(left);
-    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
-    expect(member.journal.disk('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: first.id }]);
+    expect(member.journal.disk.at('file')).toMatchObject({ damaged: true, cut: true, found: left.id });
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
@@ -124,7 +124,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     check.stop();
     Object.assign(member.context, { lastBoot: new LastBoot() });
     await begins('boot-2', beganMs);
-    expect(member.journal.heads('file')).toMatchObject([{ content: first.id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: first.id }]);
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
   });
 
@@ -135,18 +135,18 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     await startAgent();
     check.compared();
     check.stop();
-    expect(member.journal.setting('cut-off-at')).toBe('');
+    expect(member.journal.settings.get('cut-off-at')).toBe('');
   });
 
   test('supersedes nothing if it is neither', async () => {
     await isLeftWith(second);
-    const contents = member.journal.heads('file').map(({ content }) => content);
+    const contents = member.journal.heads.at('file').map(({ content }) => content);
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
   test('is an edit if the agent had ended before', async () => {
     await isLeftWith(empty, { isRunning: false });
-    expect(member.journal.heads('file')).toMatchObject([{ content: empty.id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: empty.id }]);
     expect(reported()).toEqual([]);
   });
 });
@@ -156,7 +156,7 @@ describe('[PC2] the kind of a start', () => {
     await writes('file', first);
     member.volume.disk.write('file', contentOfText(''));
     expect(await begins('boot-1')).toBe(false);
-    expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: contentOfText('').id }]);
   });
 
   test('the same boot, and a state that no user can have left: the disk was removed before the write reached it', async () => {
@@ -181,18 +181,18 @@ describe('[PC2] the kind of a start', () => {
     await writes('file', first);
     isLeft('file', contentOfText(''), 1);
     expect(await begins('boot-1', beganMs)).toBe(false);
-    expect(member.journal.heads('file')).toMatchObject([{ content: contentOfText('').id }]);
+    expect(member.journal.heads.at('file')).toMatchObject([{ content: contentOfText('').id }]);
   });
 
   test('the same boot, and the user wrote once more in the tick in which the row was recorded: it supersedes nothing', async () => {
     await writes('file', first);
     isLeft('file', second);
-    const row = member.journal.disk('file');
+    const row = member.journal.disk.at('file');
     if (row === undefined) throw new Error('file has no row');
     const { path, ...entry } = row;
-    member.journal.recordDisk([{ path, entry: { ...entry, racy: true } }]);
+    member.journal.disk.record([{ path, entry: { ...entry, racy: true } }]);
     expect(await begins('boot-1')).toBe(false);
-    const contents = member.journal.heads('file').map(({ content }) => content);
+    const contents = member.journal.heads.at('file').map(({ content }) => content);
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 
@@ -203,7 +203,7 @@ describe('[PC2] the kind of a start', () => {
     disk.rename('/elsewhere/new', 'file');
     inode.ctimeMs = 0;
     expect(await begins('boot-1')).toBe(false);
-    const contents = member.journal.heads('file').map(({ content }) => content);
+    const contents = member.journal.heads.at('file').map(({ content }) => content);
     expect(new Set(contents)).toEqual(new Set([first.id, second.id]));
   });
 

@@ -63,9 +63,9 @@ export class PowerCutReport {
 
   #isOpen(path: string): boolean {
     const { journal } = this.#context;
-    const [head] = journal.heads(path);
+    const [head] = journal.heads.at(path);
     if (head === undefined || isMemberPath(path)) return false;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     if (row === undefined) return isLive(head);
     return row.damaged === true || row.dot.origin !== head.origin || row.dot.seq !== head.seq;
   }

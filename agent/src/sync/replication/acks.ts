@@ -45,6 +45,6 @@ export class AckLoop {
     const { journal, clock } = this.#context;
     const applied = journal.applied();
     this.appliedAt.note(applied, clock.wallMs());
-    this.#peers.broadcast({ type: 'ack', known: journal.known(), marks: journal.marks(), applied });
+    this.#peers.broadcast({ type: 'ack', known: journal.log.known(), marks: journal.log.marks(), applied });
   }
 }

@@ -117,5 +117,5 @@ test('[SY7] a newcomer becomes active while others make operations faster than i
   };
   expect(await until(isActive, 60_000)).toBe(true);
   expect(made).toBeLessThan(2_000);
-  expect(await until(() => journal.counts().directories === 2_000, 60_000)).toBe(true);
+  expect(await until(() => journal.totals.counts().directories === 2_000, 60_000)).toBe(true);
 });

@@ -155,7 +155,7 @@ export class CatchUp {
     const { origin } = peer;
     if (origin === undefined) return;
     this.#subscribed.set(origin, peer);
-    peer.link?.send({ type: 'subscribe', origin, after: this.#context.journal.known()[origin] ?? 0 });
+    peer.link?.send({ type: 'subscribe', origin, after: this.#context.journal.log.known()[origin] ?? 0 });
   }
 
   /** The number up to which operations of this origin must be pulled. */
@@ -166,7 +166,7 @@ export class CatchUp {
 
   /** Peers that know operations to pull, in the order in which they are asked. */
   #candidates(): readonly Peer[] {
-    const own = this.#context.journal.known();
+    const own = this.#context.journal.log.known();
     const nowMs = this.#context.clock.monotonicMs();
     const knowsMore = (peer: Peer): boolean => {
       const futile = this.#futile.get(peer);
@@ -187,7 +187,7 @@ export class CatchUp {
     if (this.#pull !== undefined) return true;
     const [source] = this.#candidates();
     if (source === undefined) return false;
-    const own = this.#context.journal.known();
+    const own = this.#context.journal.log.known();
     // Origins that are pushed to this member are left out, including operations that the source learns before it answers.
     const known = { ...own };
     for (const origin of Object.keys(source.known) as OriginId[]) {
@@ -208,6 +208,6 @@ export class CatchUp {
   }
 
   #count(): number {
-    return Object.values(this.#context.journal.known()).reduce((sum, seq) => sum + seq, 0);
+    return Object.values(this.#context.journal.log.known()).reduce((sum, seq) => sum + seq, 0);
   }
 }

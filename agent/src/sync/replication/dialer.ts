@@ -123,7 +123,7 @@ export class Dialer {
    */
   unmet(): readonly string[] {
     const { self, journal } = this.#context;
-    if (journal.members().some(({ id }) => id !== self.id)) return [];
+    if (journal.members.all().some(({ id }) => id !== self.id)) return [];
     return this.#addresses().filter((address) => this.#targets.get(address)?.isOwn !== true);
   }
 
@@ -132,7 +132,7 @@ export class Dialer {
     const own = new Set(self.addresses);
     const addresses = new Set(this.#fixed);
     const left = new Set<string>();
-    for (const record of journal.members()) {
+    for (const record of journal.members.all()) {
       if (record.id === self.id) continue;
       for (const address of record.addresses) (record.standing === 'joined' ? addresses : left).add(address);
     }

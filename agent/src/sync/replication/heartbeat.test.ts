@@ -62,7 +62,7 @@ test('[CT5] heartbeats and pulses say that blocks for the peer wait for a limit'
   const film = virtualContent('film', 2 * blockBytes);
   volume.disk.write('film', film);
   void engine.start();
-  expect(await until(() => engine.context.journal.counts().disk.files === 1, 20_000)).toBe(true);
+  expect(await until(() => engine.context.journal.totals.counts().disk.files === 1, 20_000)).toBe(true);
   engine.context.limits.send.limit([{ bytesPerSecond: blockBytes / 30 }]);
   for (const index of [0, 1]) bee.say({ type: 'want', id: index, content: film.id, index, path: 'film' });
   const lastSends = () => bee.heard.findLast(({ type }) => type === 'heartbeat' || type === 'pulse');
@@ -84,18 +84,20 @@ test('[FK8] a digest that differs under equal numbers leads to the comparison of
   };
   const { engine, journal, until } = openTestMember([bee]);
   void engine.start();
-  expect(await until(() => journal.known()[origin] === 3 && engine.lifecycle.state === 'active', 20_000)).toBe(true);
+  expect(await until(() => journal.log.known()[origin] === 3 && engine.lifecycle.state === 'active', 20_000)).toBe(
+    true,
+  );
   // It sends no marks with its numbers, so that no log was compared yet. Its third operation is another one.
-  bee.known = journal.known();
+  bee.known = journal.log.known();
   expect(await until(() => bee.all('fork').length === Object.keys(bee.known).length, 20_000)).toBe(true);
   const report = bee.all('fork').find((one) => one.origin === origin);
   expect(report?.seqs).toEqual([3, 2, 1]);
   expect(Buffer.from(report?.marks ?? []).toString('hex')).toBe(
-    [3, 2, 1].map((seq) => journal.mark(origin, seq)).join(''),
+    [3, 2, 1].map((seq) => journal.log.mark(origin, seq)).join(''),
   );
   expect(engine.context.problems.list()).toMatchObject([{ code: 'digest-mismatch' }]);
   bee.say({ type: 'sealed', origins: { [origin]: 2 } });
-  expect(await until(() => journal.seals()[origin] === 2, 5_000)).toBe(true);
-  expect(journal.heads('b3')).toMatchObject([{ kind: 'mkdir', origin: journal.origin }]);
+  expect(await until(() => journal.seals.all()[origin] === 2, 5_000)).toBe(true);
+  expect(journal.heads.at('b3')).toMatchObject([{ kind: 'mkdir', origin: journal.origin }]);
   expect(bee.ends).toEqual([]);
 });

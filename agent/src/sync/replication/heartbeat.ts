@@ -83,9 +83,9 @@ export class HeartbeatLoop {
     this.#answerFirst(peer);
     const { heartbeat } = peer;
     const member = this.#peers.nameOf(peer.id);
-    const isComparable = heartbeat !== undefined && compareVectors(heartbeat.known, journal.known()) === 'equal';
+    const isComparable = heartbeat !== undefined && compareVectors(heartbeat.known, journal.log.known()) === 'equal';
     if (!isComparable) return false;
-    if (heartbeat.digest === journal.digest()) {
+    if (heartbeat.digest === journal.totals.digest()) {
       this.#mismatches.delete(peer);
       problems.clear('digest-mismatch', { member });
       return false;
@@ -109,17 +109,17 @@ export class HeartbeatLoop {
     const { clock, journal, problems, self } = this.#context;
     const vitals = await this.#vitals();
     if (this.#stopped) return;
-    const counts = journal.counts();
+    const counts = journal.totals.counts();
     const latenciesMs: Record<MemberId, number> = {};
     for (const peer of this.#peers.ready()) {
       if (peer.rttMs !== undefined) latenciesMs[peer.id] = Math.round(peer.rttMs * 100) / 100;
     }
     const report = {
       ...vitals,
-      known: journal.known(),
-      marks: journal.marks(),
+      known: journal.log.known(),
+      marks: journal.log.marks(),
       applied: journal.applied(),
-      digest: journal.digest(),
+      digest: journal.totals.digest(),
       pending: counts.pending,
       files: counts.disk.files,
       bytes: counts.disk.bytes,
@@ -229,7 +229,7 @@ export class HeartbeatLoop {
       this.#savedApplied.set(peer, peer.applied);
       // Each heartbeat brings a new object; only a new content is worth a write.
       if (before && JSON.stringify(before) === JSON.stringify(peer.applied)) continue;
-      writeIfRoom(() => this.#context.journal.saveAck(peer.id, peer.applied));
+      writeIfRoom(() => this.#context.journal.acks.save(peer.id, peer.applied));
     }
   }
 

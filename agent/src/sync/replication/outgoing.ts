@@ -89,16 +89,16 @@ export class Outgoing {
   #sendEarlier(origin: OriginId, peerKnown: VersionVector): void {
     const { journal, self } = this.#context;
     const known: Record<OriginId, number> = {};
-    for (const of of Object.keys(journal.known()) as OriginId[]) {
+    for (const of of Object.keys(journal.log.known()) as OriginId[]) {
       const isEarlier = of !== origin && memberOf(of) === self.id;
       known[of] = isEarlier ? (peerKnown[of] ?? 0) : Number.MAX_SAFE_INTEGER;
     }
-    if (countBeyond(journal.known(), known) === 0) return;
+    if (countBeyond(journal.log.known(), known) === 0) return;
     this.#streams.push({ ...this.#beyond(known), finished: () => undefined });
   }
 
   #beyond(known: VersionVector): Pick<Stream, 'next' | 'done'> {
-    const batches = this.#context.journal.operationsBeyond(known, operationsPerFrameMax);
+    const batches = this.#context.journal.log.operationsBeyond(known, operationsPerFrameMax);
     let done = false;
     return {
       next: () => {
@@ -113,7 +113,7 @@ export class Outgoing {
   /** Sends all operations beyond `known`, then a `pulled` with `done`. */
   pull(id: number, known: VersionVector): void {
     const { journal } = this.#context;
-    const total = countBeyond(journal.known(), known);
+    const total = countBeyond(journal.log.known(), known);
     this.#link.send({ type: 'pulled', id, total, done: false });
     this.#streams.push({
       ...this.#beyond(known),
@@ -232,10 +232,10 @@ export class Outgoing {
     const { sentBytesCache, journal } = this.#context;
     const kept = sentBytesCache.get(content);
     if (kept !== undefined) return kept;
-    const isHead = journal
-      .heads(operation.path)
+    const isHead = journal.heads
+      .at(operation.path)
       .some((head) => head.seq === operation.seq && head.origin === operation.origin);
-    const row = isHead ? journal.disk(operation.path) : undefined;
+    const row = isHead ? journal.disk.at(operation.path) : undefined;
     if (row?.fingerprint === undefined || row.content !== content) return undefined;
     return { content, size, index: 0, source: { from: 'file', path: row.path, fingerprint: row.fingerprint } };
   }

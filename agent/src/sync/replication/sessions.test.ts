@@ -127,7 +127,7 @@ function forked(of: readonly OriginId[]): readonly [Side, Side] {
 
 function expectRepaired(sides: readonly [Side, Side], of: readonly OriginId[]): void {
   expect(meet(sides).map((reason) => reason === undefined)).toEqual([false, false]);
-  for (const { journal } of sides) for (const origin of of) expect(journal.seals()).toMatchObject({ [origin]: 1 });
+  for (const { journal } of sides) for (const origin of of) expect(journal.seals.all()).toMatchObject({ [origin]: 1 });
   // The next session is an ordinary one.
   expect(meet(sides)).toEqual([undefined, undefined]);
   expect(sides.map(({ begun }) => begun)).toEqual([1, 1]);

@@ -84,7 +84,7 @@ export class Sessions {
     forks.sealContradicted();
     // A new incarnation ends all sessions.
     if (journal.origin !== origin) return;
-    if (Object.keys(journal.seals()).length > 0) link.send({ type: 'sealed', origins: journal.seals() });
+    if (Object.keys(journal.seals.all()).length > 0) link.send({ type: 'sealed', origins: journal.seals.all() });
     if (peer.forked !== undefined) {
       this.#reportFork(peer, peer.forked);
       return;

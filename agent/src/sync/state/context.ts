@@ -93,7 +93,7 @@ export function createContext(parts: {
   const facts = new Facts();
   const events = new Events(journal, clock);
   // A machine with containers has dozens of addresses; the wire carries only the best ones.
-  const nameOf = (member: MemberId): string | undefined => journal.members().find(({ id }) => id === member)?.name;
+  const nameOf = (member: MemberId): string | undefined => journal.members.all().find(({ id }) => id === member)?.name;
   const self = { ...identity, addresses: carriedAddresses(identity.addresses) };
   return {
     facts,
@@ -112,14 +112,14 @@ export function createContext(parts: {
     }),
     startedAtMs: clock.wallMs(),
     lock: new FolderLock(),
-    ignored: new IgnoreFile(journal.setting(ignoreRulesSetting)),
+    ignored: new IgnoreFile(journal.settings.get(ignoreRulesSetting)),
     hiding: new Set(),
     lastBoot: new LastBoot(),
     replacedRows: new ReplacedRows(),
     missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self.id, journal),
     remoteNames: new RemoteNames(journal, remoteCounters),
-    wanted: new WantedFiles(self.onDemand === true, journal.setting(pinsSetting)),
+    wanted: new WantedFiles(self.onDemand === true, journal.settings.get(pinsSetting)),
     receivedBytesCache: new ByteCache(inlineWaitingBytesMax),
     sentBytesCache: new ByteCache(sentBytesCacheMax),
     limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },

@@ -45,7 +45,7 @@ export class Events {
 
   /** Adds an event. If the disk has no room for it, it is dropped and takes no number. */
   add(kind: EventKind, data: Readonly<Record<string, unknown>>): void {
-    writeIfRoom(() => this.#journal.addEvent(this.#clock.wallMs(), kind, data));
+    writeIfRoom(() => this.#journal.events.add(this.#clock.wallMs(), kind, data));
     for (const listener of this.#listeners) listener();
   }
 

@@ -11,7 +11,10 @@ function holdersWith(saved: Readonly<Record<MemberId, Applied>>, left: readonly 
   const members = [ant, bee, cat].map(
     (id): MemberRecord => ({ id, name: id, addresses: [], standing: left.includes(id) ? 'left' : 'joined' }),
   );
-  const journal: Pick<Journal, 'acks' | 'members'> = { acks: () => saved, members: () => members };
+  const journal: Pick<Journal, 'acks' | 'members'> = {
+    acks: { all: () => saved, save: () => undefined },
+    members: { all: () => members },
+  };
   return new OtherHolders(ant, journal as Journal);
 }
 

@@ -26,8 +26,8 @@ export class OtherHolders {
 
   /** Whether any other member holds the operation `dot`. A member that left does not count. */
   holding(dot: Dot): Holding {
-    const saved = this.#journal.acks();
-    const others = this.#journal.members().filter(({ id, standing }) => id !== this.#self && standing !== 'left');
+    const saved = this.#journal.acks.all();
+    const others = this.#journal.members.all().filter(({ id, standing }) => id !== this.#self && standing !== 'left');
     const applied = others.map(({ id }) => this.#heard.get(id) ?? saved[id]);
     if (applied.some((known) => known && holds(known, dot))) return 'held';
     return others.every(({ id }) => this.#heard.has(id)) ? 'nowhere' : 'unknown';
@@ -35,7 +35,7 @@ export class OtherHolders {
 
   /** True if the member acknowledged the operation. */
   isHeldBy(member: MemberId, dot: Dot): boolean {
-    const applied = this.#heard.get(member) ?? this.#journal.acks()[member];
+    const applied = this.#heard.get(member) ?? this.#journal.acks.all()[member];
     return applied !== undefined && holds(applied, dot);
   }
 

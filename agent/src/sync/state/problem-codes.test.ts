@@ -69,7 +69,7 @@ class Bench {
 
   /** Receives an operation of bee at the path, made from the present heads. */
   comes(kind: Operation['kind'], text?: string): void {
-    const parents = this.member.journal.heads('file');
+    const parents = this.member.journal.heads.at('file');
     this.member.received(this.member.operation('file', { kind, ...(text && { text }) }, { origin: bee, parents }));
     this.applyLoop.poke();
   }

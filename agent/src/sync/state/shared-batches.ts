@@ -20,13 +20,13 @@ export class SharedBatches {
 
   /** As `Journal.operationsOf`. */
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
-    const last = this.#journal.known()[origin] ?? 0;
+    const last = this.#journal.log.known()[origin] ?? 0;
     if (after >= last) return [];
     const key = `${origin} ${after} ${limit}`;
     const known = this.#batches.get(key);
     // A batch that was cut short by the end of the log may have grown since.
     if (known !== undefined && (known.length === limit || known.at(-1)?.seq === last)) return known;
-    const operations = this.#journal.operationsOf(origin, after, limit);
+    const operations = this.#journal.log.operationsOf(origin, after, limit);
     this.#batches.set(key, operations);
     return operations;
   }

@@ -38,7 +38,7 @@ export class Arrivals {
   }
 
   report(): ArrivalReport {
-    const { bytes, missingBytes: pendingBytes } = this.#context.journal.counts();
+    const { bytes, missingBytes: pendingBytes } = this.#context.journal.totals.counts();
     // A member on demand records its files as remote, and fetches them when they are read.
     const missingBytes = this.#context.self.onDemand === true ? 0 : pendingBytes;
     // One staged content may be for several paths.

@@ -115,7 +115,7 @@ export class ContentFetcher {
 
   /** True while a connected member knows operations that this one does not know yet. */
   mayLearnMore(): boolean {
-    const known = this.#context.journal.known();
+    const known = this.#context.journal.log.known();
     return this.#peers.ready().some((peer) => countBeyond(peer.known, known) > 0);
   }
 

@@ -100,18 +100,18 @@ export class ContentServer {
   }
 
   #shownAt(path: string): Pick<MissingMessage, 'shows' | 'named'> {
-    const row = this.#context.journal.disk(path);
+    const row = this.#context.journal.disk.at(path);
     return { shows: showsSomething(row), ...(row?.remote && { named: true }) };
   }
 
   /** True if the disk durably shows the content at the path, as the journal says it should, and this member does not drop it now. */
   async #keeps(content: ContentId, path: string): Promise<boolean> {
     const { journal, folder, problems, wanted } = this.#context;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     // No other event may cause an examination, and the member that asks would keep its own copy for that long.
     if (row?.content === content && row.racy) this.#context.facts.doubted.publish(path);
     if (row?.content !== content || row.damaged || row.racy || row.unsynced || row.unconfirmed) return false;
-    if (!journal.heads(path).some((head) => head.content === content)) return false;
+    if (!journal.heads.at(path).some((head) => head.content === content)) return false;
     if (!isShown(row, hiddenPaths(problems))) return false;
     // Its user may have deleted it a moment ago.
     const [seen] = await folder.observe([{ path, expected: row.fingerprint }]);
@@ -177,7 +177,7 @@ export class ContentServer {
   async #find(content: ContentId, path: string): Promise<Found | undefined> {
     const { journal, folder } = this.#context;
     for (const file of filesWith(this.#context, content)) {
-      const operation = journal.operation(file.dot);
+      const operation = journal.log.operation(file.dot);
       if (operation?.content === content) return { content, source: fileSource(file), operation };
     }
     const operation = this.#operationWith(path, content);
@@ -188,7 +188,7 @@ export class ContentServer {
   /** An old version is no head: the member that asks for it names a path that had it. */
   #operationWith(path: string, content: ContentId): Operation | undefined {
     const { journal } = this.#context;
-    return journal.headWithContent(content) ?? journal.operationWith(path, content);
+    return journal.heads.withContent(content) ?? journal.log.operationWith(path, content);
   }
 }
 

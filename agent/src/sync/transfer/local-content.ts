@@ -20,7 +20,7 @@ export function filesWith(
   content: ContentId,
 ): readonly ShownFile[] {
   const hidden = hiddenPaths(problems);
-  const rows = journal.diskWithContent(content, hidden.length === 0 ? filesMax : hiddenFilesMax);
+  const rows = journal.disk.withContent(content, hidden.length === 0 ? filesMax : hiddenFilesMax);
   const shown = rows.filter((row): row is ShownFile => isShown(row, hidden));
   // A racy row may be wrong. A reader verifies the content id, and a failed read costs less than a request to other members.
   return [...shown.filter(({ racy }) => !racy), ...shown.filter(({ racy }) => racy)];
@@ -38,7 +38,7 @@ export function isShown(row: DiskEntry, hidden: readonly string[]): row is Shown
 
 /** True if a file of this member with the content is at or below one of these mount points. */
 export function isBelowMount(journal: Journal, content: ContentId, mounts: readonly string[]): boolean {
-  const rows = journal.diskWithContent(content, hiddenFilesMax);
+  const rows = journal.disk.withContent(content, hiddenFilesMax);
   return rows.some((row) => row.fingerprint !== undefined && isCovered(row, mounts));
 }
 
@@ -53,7 +53,7 @@ export function fileSource({ path, fingerprint }: ShownFile): ContentSource {
 
 /** True if a head has `content` and no file of this member does. */
 export function isWanted(journal: Journal, content: ContentId): boolean {
-  return journal.headWithContent(content) !== undefined && journal.diskWithContent(content, 1).length === 0;
+  return journal.heads.withContent(content) !== undefined && journal.disk.withContent(content, 1).length === 0;
 }
 
 /** Where a content may be on this machine: in memory since it was received, staged, in a file of the folder, or in history. */

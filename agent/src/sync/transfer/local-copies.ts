@@ -49,9 +49,9 @@ export function copiesFor(context: Context, { path, from, blocks, size = 0 }: Op
 }
 
 function contentAt({ journal, problems }: Context, path: string): LocalContent | undefined {
-  const row = journal.disk(path);
+  const row = journal.disk.at(path);
   if (row?.content === undefined || !isShown(row, hiddenPaths(problems))) return undefined;
-  const { content, blocks, size } = journal.operation(row.dot) ?? {};
+  const { content, blocks, size } = journal.log.operation(row.dot) ?? {};
   if (blocks === undefined || size === undefined || content !== row.content) return undefined;
   return { path, size, content, blocks, source: fileSource(row) };
 }

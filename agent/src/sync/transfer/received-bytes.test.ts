@@ -62,5 +62,5 @@ test('[CT9] inline bytes of a path that cannot be applied do not block the sende
   );
   expect(await until(() => volume.disk.at('free') !== undefined, 60_000)).toBe(true);
   for (const path of blocked) volume.disk.unlink(path);
-  expect(await until(() => engine.context.journal.counts().pending === 0, 120_000)).toBe(true);
+  expect(await until(() => engine.context.journal.totals.counts().pending === 0, 120_000)).toBe(true);
 });

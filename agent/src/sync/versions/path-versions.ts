@@ -18,7 +18,7 @@ export function versionsOf(journal: Journal, path: string): FoundVersions {
   const names: { readonly path: string; readonly beforeRow: number }[] = [{ path, beforeRow: Number.MAX_SAFE_INTEGER }];
   let more = false;
   for (const name of names) {
-    const found = journal.log({ ...name, limit: versionsMax + 1 });
+    const found = journal.log.rows({ ...name, limit: versionsMax + 1 });
     more ||= found.length > versionsMax;
     for (const row of found.slice(0, versionsMax)) rows.set(row.row, row);
     // Under its earlier name a file may have had another one before.

@@ -87,7 +87,7 @@ export class Retention {
       const { bytes } = await folder.countHistory();
       this.#bytesMax = historyRoom({ ...room, historyBytes: bytes }, size);
       const limits = { bytesMax: this.#bytesMax, filesMax, ageMsMax };
-      await folder.trimHistory(limits, (content) => journal.headWithContent(content) !== undefined);
+      await folder.trimHistory(limits, (content) => journal.heads.withContent(content) !== undefined);
     }
     this.#loop.in(intervalMs);
   }

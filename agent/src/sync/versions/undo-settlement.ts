@@ -23,7 +23,7 @@ interface Sources {
 /** A sentence if something changed since the conflict was settled, so that it cannot be undone without overwriting that. */
 export function changedSince({ journal }: Context, { copy, removal, by }: Settled): string | undefined {
   const isHead = (operation: Operation): boolean => {
-    const [head] = journal.heads(operation.path);
+    const [head] = journal.heads.at(operation.path);
     return head !== undefined && dotKey(head) === dotKey(operation);
   };
   if (!isHead(removal)) return `There is something at ${copy} again.`;

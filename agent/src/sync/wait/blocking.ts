@@ -32,10 +32,10 @@ export function whatBlocks(
   // Of each origin the first operation that is missing, and all that a person must do something about.
   const withProblems = context.problems
     .list()
-    .flatMap(({ path }) => (path === undefined ? [] : context.journal.heads(path)))
+    .flatMap(({ path }) => (path === undefined ? [] : context.journal.heads.at(path)))
     .filter((head) => holders.lacks(own, head));
   for (const dot of [...holders.missing(own, listedMax), ...withProblems]) {
-    const operation = context.journal.operation(dot);
+    const operation = context.journal.log.operation(dot);
     if (operation === undefined) continue;
     const { path } = operation;
     const why =
@@ -49,7 +49,12 @@ export function whatBlocks(
       const report = problems === 0 ? '' : `: it reports ${formatItems(problems, 'problem')}`;
       const isHeard = peer.ready || peer.passedOn !== undefined;
       const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer, peers);
-      blocking.push({ path: pathToShow(context.journal.operation(dot)), member: peer.id, memberName: name, reason });
+      blocking.push({
+        path: pathToShow(context.journal.log.operation(dot)),
+        member: peer.id,
+        memberName: name,
+        reason,
+      });
     }
   }
   // Several versions of one path may be on their way.
@@ -81,12 +86,12 @@ function absentReason(name: string, peer: Peer, peers: Peers): string {
 function siblingReason(context: Context, operation: Operation): string {
   if (operation.member !== undefined)
     return `The entry of ${operation.member.name} in the member list is not joined yet.`;
-  if (context.journal.disk(operation.path)?.unsynced) {
+  if (context.journal.disk.at(operation.path)?.unsynced) {
     const failed = context.problems.list().find(({ code }) => code === 'sync-failed');
     return failed?.detail ?? `${operation.path} is not durable on this disk yet.`;
   }
-  if (context.journal.heads(operation.path).length < 2) return `${operation.path} is not on this disk yet.`;
+  if (context.journal.heads.at(operation.path).length < 2) return `${operation.path} is not on this disk yet.`;
   const origin = memberOf(operation.origin);
-  const name = context.journal.members().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);
+  const name = context.journal.members.all().find(({ id }) => id === origin)?.name ?? origin.slice(0, 8);
   return `${operation.path} has concurrent versions that are not joined yet; ${name} has one of them.`;
 }

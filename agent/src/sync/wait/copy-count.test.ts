@@ -15,7 +15,7 @@ function counting(): { readonly ant: LoneMember; readonly files: readonly Operat
   });
   ant.received(...files);
   const fingerprint = { ino: 1, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
-  ant.journal.recordDisk(
+  ant.journal.disk.record(
     files.map(({ path, origin, seq, content }) => ({ path, entry: { dot: { origin, seq }, content, fingerprint } })),
   );
   const others = { peers: { isOnDemand: () => false }, search: { searchKeepers: async () => new Map() } };
@@ -28,7 +28,7 @@ test('[OD8] a file that is dropped after it was counted counts again', async () 
   expect(await count.ask()).toEqual([]);
   expect(count.isDone).toBe(false);
   const [first] = files as [Operation];
-  ant.journal.recordDisk([remoteEntry(first.path, first)]);
+  ant.journal.disk.record([remoteEntry(first.path, first)]);
   expect(await count.ask()).toEqual([]);
   expect(count.isDone).toBe(false);
   expect(await count.ask()).toEqual([{ path: first.path, reason: expect.stringContaining('It is on 1 member,') }]);

@@ -67,7 +67,7 @@ export class CopyCount {
     const { journal } = this.#context;
     let paths = this.#open;
     if (paths.length === 0) {
-      const heads = journal.headsUnder(this.#path, this.#upTo, filesAtOnce);
+      const heads = journal.heads.under(this.#path, this.#upTo, filesAtOnce);
       this.#isDone = heads.length < filesAtOnce;
       this.#upTo = heads.at(-1)?.path ?? this.#upTo;
       paths = [...new Set(heads.map(({ path }) => path))];
@@ -96,14 +96,14 @@ export class CopyCount {
   }
 
   #file(path: string): File | undefined {
-    const [head] = this.#context.journal.heads(path);
+    const [head] = this.#context.journal.heads.at(path);
     if (head?.content === undefined || (head.size ?? 0) === 0) return undefined;
     return this.#copies.wantedOf(path) > this.#copies.full ? { path, content: head.content } : undefined;
   }
 
   #isHere(path: string, content: ContentId): boolean {
     const { self, journal, wanted } = this.#context;
-    const row = journal.disk(path);
+    const row = journal.disk.at(path);
     const isShown = row?.fingerprint !== undefined && row.content === content;
     return self.onDemand === true && isShown && row.unsynced !== true && !wanted.dropping.has(path);
   }

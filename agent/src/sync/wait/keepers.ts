@@ -52,7 +52,7 @@ export class Keepers {
   /** The number of members that hold the goal, which is about the entries at `path` and below it. This one counts if it has all of them. */
   count(holders: ReplicaCount, path = ''): number {
     const { journal } = this.#context;
-    const isLacking = journal.disk(path)?.remote === true || journal.remoteBelow(path, undefined, 1).length > 0;
+    const isLacking = journal.disk.at(path)?.remote === true || journal.disk.remoteBelow(path, undefined, 1).length > 0;
     return holders.count(this.others, !isLacking);
   }
 

@@ -26,7 +26,7 @@ class Pair {
   /** Records that the member's disk shows the operation. */
   shows(member: LoneMember, { path, origin, seq, content }: Operation): void {
     const fingerprint = { ino: seq, size: 1, mtimeMs: 1, ctimeMs: 1, mode: 0o100644 };
-    member.journal.recordDisk([{ path, entry: { dot: { origin, seq }, content, fingerprint } }]);
+    member.journal.disk.record([{ path, entry: { dot: { origin, seq }, content, fingerprint } }]);
   }
 
   /** Ant writes the file; bee does not have its content yet. */
@@ -40,7 +40,7 @@ class Pair {
   wait(what: string | undefined): () => number {
     const holders = new ReplicaCount(this.ant.context, goalOf(this.ant.context, what));
     return () => {
-      this.peer.known = this.bee.journal.known();
+      this.peer.known = this.bee.journal.log.known();
       this.peer.applied = this.bee.journal.applied();
       return holders.count([this.peer], true);
     };
@@ -135,7 +135,7 @@ describe.each([
     const holding = pair.wait(what);
     expect(holding()).toBe(1);
     const needed = story(pair, written);
-    for (const head of pair.ant.journal.headsUnder('', undefined, 10)) if (head.content) pair.shows(pair.ant, head);
+    for (const head of pair.ant.journal.heads.under('', undefined, 10)) if (head.content) pair.shows(pair.ant, head);
     for (const operation of needed) {
       expect(holding(), `while bee lacks ${dots([operation])}`).toBe(1);
       pair.shows(pair.bee, operation);
@@ -168,7 +168,7 @@ test('[AK6] a wait for a path whose rename is not applied here yet requires the 
   expect(put.content).toBe(contentOfText('by ant').id);
   const holding = pair.wait(path);
   pair.shows(pair.ant, put);
-  pair.ant.journal.recordDisk([{ path, entry: undefined }]);
+  pair.ant.journal.disk.record([{ path, entry: undefined }]);
   expect(holding()).toBe(1);
   pair.shows(pair.bee, put);
   expect(holding()).toBe(2);

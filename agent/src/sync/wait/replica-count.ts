@@ -35,14 +35,14 @@ export class ReplicaCount {
   constructor(context: Context, goal: Goal) {
     this.#context = context;
     this.#goal = goal;
-    this.#lastRow = context.journal.counts().operations;
+    this.#lastRow = context.journal.log.length();
   }
 
   /** The number of members that hold the goal, of `others` and, if `withSelf`, this one. */
   count(others: readonly Peer[], withSelf: boolean): number {
     const { journal } = this.#context;
     this.#findElsewhere();
-    const known = journal.known();
+    const known = journal.log.known();
     const self = withSelf && this.#holds('self', journal.applied(), known, known) ? 1 : 0;
     return self + others.filter((peer) => this.#holds(peer, peer.applied, peer.known, known)).length;
   }
@@ -69,13 +69,13 @@ export class ReplicaCount {
     const at = this.#reachedAt.get(member) ?? knows;
     this.#reachedAt.set(member, at);
     // Numbers above a seal that was set since do not count: this member never receives them.
-    const stillCounts = withinSeals(at, this.#context.journal.seals());
+    const stillCounts = withinSeals(at, this.#context.journal.seals.all());
     return countBeyond(stillCounts, known) === 0 && this.#elsewhere.every((dot) => holds(applied, dot));
   }
 
   #findElsewhere(): void {
     for (;;) {
-      const rows = this.#context.journal.log({ afterRow: this.#lastRow, limit: rowsAtOnce });
+      const rows = this.#context.journal.log.rows({ afterRow: this.#lastRow, limit: rowsAtOnce });
       for (const { row, operation } of rows) {
         this.#lastRow = row;
         if (isLive(operation) && this.#isElsewhere(operation)) this.#elsewhere.push(operation);
@@ -86,7 +86,8 @@ export class ReplicaCount {
 
   #isElsewhere({ from, path, keeps = [] }: Operation): boolean {
     // An operation that has not arrived here yet may be one that keeps an operation of the goal.
-    const isWanted = (dot: Dot): boolean => this.#isWanted(dot) || this.#context.journal.operation(dot) === undefined;
+    const isWanted = (dot: Dot): boolean =>
+      this.#isWanted(dot) || this.#context.journal.log.operation(dot) === undefined;
     return from !== undefined || isConflictPath(path) || keeps.some(isWanted);
   }
 

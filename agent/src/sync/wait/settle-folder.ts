@@ -96,7 +96,7 @@ function blockedBy({ problems, self }: Context, path: string, what: string): Blo
  * existed: a wait for a misspelt name must not report that it is safe.
  */
 function whyNotReplicated({ journal, problems, ignored, self }: Context, path: string): string | undefined {
-  if (journal.heads(path).length > 0 || journal.headsUnder(path, undefined, 1).length > 0) return undefined;
+  if (journal.heads.at(path).length > 0 || journal.heads.under(path, undefined, 1).length > 0) return undefined;
   if (ignored.ignores(path, false) || ignored.ignores(path, true)) {
     return `${path} is kept out by a rule of ${ignoreFileName}, and was never replicated.`;
   }

@@ -14,18 +14,18 @@ const copiesMax = 64;
  */
 export function goalOf(context: Context, path: string | undefined): Goal {
   const { journal } = context;
-  if (path === undefined || path === '') return { vector: journal.known() };
-  const dots: Dot[] = journal.heads(path).map(toDot);
+  if (path === undefined || path === '') return { vector: journal.log.known() };
+  const dots: Dot[] = journal.heads.at(path).map(toDot);
   dots.push(...copiesOf(context, path));
-  const isLevel = journal.counts().pending === 0;
+  const isLevel = journal.totals.counts().pending === 0;
   let after: string | undefined;
   for (;;) {
-    const heads = journal.headsUnder(path, after, headsAtOnce);
+    const heads = journal.heads.under(path, after, headsAtOnce);
     for (const head of heads) {
       dots.push(toDot(head));
-      const shown = isLevel ? undefined : journal.disk(head.path)?.content;
+      const shown = isLevel ? undefined : journal.disk.at(head.path)?.content;
       if (shown === undefined || shown === head.content) continue;
-      const elsewhere = journal.headWithContent(shown);
+      const elsewhere = journal.heads.withContent(shown);
       if (elsewhere) dots.push(toDot(elsewhere));
     }
     after = heads.at(-1)?.path;
@@ -36,7 +36,7 @@ export function goalOf(context: Context, path: string | undefined): Goal {
 
 function copiesOf({ journal }: Context, path: string): readonly Dot[] {
   const prefix = copyPrefix(conflictPath(path, 0, ''));
-  const under = journal.headsUnder(parentOf(path), prefix, copiesMax);
+  const under = journal.heads.under(parentOf(path), prefix, copiesMax);
   return under.filter((head) => head.path.startsWith(prefix) && isConflictPath(head.path)).map(toDot);
 }
 

@@ -69,13 +69,13 @@ test('[FK3] [FK5] a wait continues across a seal: it ends when all hold the oper
 
   const { journal } = ant;
   journal.transaction(() => ant.operationWriter.repeat(journal.seal(origin, 1)));
-  expect(journal.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
+  expect(journal.log.known()).toEqual({ [origin]: 1, [journal.origin]: 1 });
   peer.known = { [origin]: 1 };
   await ant.passes(1_000);
   expect(isOver(), 'while bee lacks the one journaled again').toBe(false);
 
-  peer.known = journal.known();
-  peer.applied = { vector: journal.known(), ranges: {} };
+  peer.known = journal.log.known();
+  peer.applied = { vector: journal.log.known(), ranges: {} };
   await ant.passes(1_000);
   expect(isOver()).toBe(true);
   expect(await outcome).toMatchObject({ done: true, holding: 2 });
@@ -128,7 +128,7 @@ test('[AK5] a wait ends only when every directory could be listed, and names the
   volume.disk.chmod('closed', 0o700);
   await ant.passes(timeoutMs);
   expect(await outcome).toMatchObject({ done: true });
-  expect(context.journal.heads('closed/file')).toHaveLength(1);
+  expect(context.journal.heads.at('closed/file')).toHaveLength(1);
 });
 
 test('[AK5] a wait examines a directory that only another scan could list', async () => {
@@ -144,7 +144,7 @@ test('[AK5] a wait examines a directory that only another scan could list', asyn
   let heads: unknown;
   const parts = partsOf(ant, localChanges);
   const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted).finally(() => {
-    heads = context.journal.heads('closed/film');
+    heads = context.journal.heads.at('closed/film');
   });
   await ant.passes(30);
   volume.disk.write('closed/film', virtualContent('closed/film', 3_000_000));
@@ -183,7 +183,7 @@ test('[AK5] a wait examines the folder after an exchanged disk is accepted, also
   await ant.passes(timeoutMs);
   expect(await outcome).toMatchObject({ done: true });
   expect(settled).toBe(1);
-  expect(context.journal.heads('file')).toHaveLength(1);
+  expect(context.journal.heads.at('file')).toHaveLength(1);
 });
 
 test('[AK5] a wait names each path of this member that has a problem, not only the first operation of their author', async () => {

@@ -84,7 +84,7 @@ export async function waitForDurability(
     // Files that may have changed without a trace are read again, while the others receive what is known.
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
-    let seals = context.journal.seals();
+    let seals = context.journal.seals.all();
     let copies = new WantedCopies(parts, query, keepers, wanted);
     for (;;) {
       if (second.takeDifferent()) {
@@ -92,9 +92,9 @@ export async function waitForDurability(
         if (stillInTheWay !== undefined) return { ...outcome(0, stillInTheWay), isUnjournaled: true };
         holders = new ReplicaCount(context, goalOf(context, query.path));
       }
-      if (context.journal.seals() !== seals) {
+      if (context.journal.seals.all() !== seals) {
         // Numbers in the goal are gone, and their entries have others now: the vector of all known operations covers these.
-        seals = context.journal.seals();
+        seals = context.journal.seals.all();
         holders = new ReplicaCount(context, goalOf(context, undefined));
         copies = new WantedCopies(parts, query, keepers, wanted);
       }
@@ -125,7 +125,7 @@ class SecondRead {
     path: string,
     giveUp: () => boolean,
   ) {
-    if (context.journal.unconfirmed(path).length === 0) {
+    if (context.journal.disk.unconfirmed(path).length === 0) {
       this.#result = { hasDifferent: false, open: undefined };
       return;
     }
@@ -176,6 +176,6 @@ function metNobody({ id, name }: Self, unmet: readonly string[], elapsedMs: numb
 /** All other members that joined and have not left. */
 function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
   peers.learn();
-  const memberships = new Map(context.journal.members().map((record) => [record.id, record.standing]));
+  const memberships = new Map(context.journal.members.all().map((record) => [record.id, record.standing]));
   return peers.all().filter((peer) => memberships.get(peer.id) !== 'left');
 }

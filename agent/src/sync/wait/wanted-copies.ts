@@ -68,7 +68,7 @@ export class WantedCopies {
     const byRule = this.#parts.copies.wantedOf(path);
     if (byRule !== 'all') return byRule;
     // All members with the whole folder have it. If there are none, one other than this one must.
-    const isHere = this.#parts.context.journal.disk(path)?.fingerprint !== undefined;
+    const isHere = this.#parts.context.journal.disk.at(path)?.fingerprint !== undefined;
     return this.#keepers.areNone && isHere ? Math.min(2, this.#wanted) : 1;
   }
 }

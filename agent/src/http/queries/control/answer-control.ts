@@ -50,7 +50,7 @@ export async function answerControl(
 
 function assertAllowed({ engine, control }: ServedMember, from: MemberId, request: ControlRequest): void {
   const { self, journal } = engine.context;
-  const record = journal.members().find(({ id }) => id === from);
+  const record = journal.members.all().find(({ id }) => id === from);
   if (record?.standing !== 'joined') {
     throw new LockstepError(
       'control-refused',

@@ -23,7 +23,7 @@ export function resumeMember({ pause, context }: Engine, by?: string): PauseResu
 /** Retries everything that was put off, and returns the number of pending paths. */
 export function retryAll(engine: Engine): RetryResult {
   engine.retry();
-  return { paths: engine.context.journal.counts().pending };
+  return { paths: engine.context.journal.totals.counts().pending };
 }
 
 /** Accepts the mount at `path`. Throws `request-invalid` for a path without such a problem. */

@@ -24,7 +24,7 @@ const searchedMax = 20;
 /** One page of the conflict copies that are not settled, each with the entry at the path that it is a copy of. */
 export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery): ConflictsPage {
   const { journal } = engine.context;
-  const copies = journal.conflictCopies(after, limit + 1);
+  const copies = journal.conflictCopies.after(after, limit + 1);
   const reporter = new EntryReporter(engine);
   const shown = copies.slice(0, limit);
   return {
@@ -41,7 +41,7 @@ export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery):
       };
     }),
     next: copies.length > limit ? (shown.at(-1)?.path ?? null) : null,
-    total: journal.conflictCopyCount(),
+    total: journal.conflictCopies.count(),
   };
 }
 
@@ -69,20 +69,20 @@ export async function mergeConflict(
 }
 
 function liveAt(engine: Engine, path: string): Operation | undefined {
-  const [visible] = engine.context.journal.heads(path);
+  const [visible] = engine.context.journal.heads.at(path);
   return visible !== undefined && isLive(visible) ? visible : undefined;
 }
 
 function winnerOf(engine: Engine, original: Operation | undefined): { winner: string | null; winnerAt: number | null } {
   if (original === undefined) return { winner: null, winnerAt: null };
   const { journal } = engine.context;
-  const { origin, hlc } = writerOf(firstWith(engine, original), (dot) => journal.operation(dot));
+  const { origin, hlc } = writerOf(firstWith(engine, original), (dot) => journal.log.operation(dot));
   return { winner: engine.peers.nameOf(memberOf(origin)), winnerAt: stampMs(hlc) };
 }
 
 /** The oldest known operation with the content of `head`: who put an old version back did not write it. */
 function firstWith({ context }: Engine, head: Operation): Operation {
   if (isJoin(head)) return head;
-  const rows = context.journal.log({ path: head.path, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax });
+  const rows = context.journal.log.rows({ path: head.path, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax });
   return rows.map(({ operation }) => operation).findLast((each) => isSameContent(each, head)) ?? head;
 }

@@ -91,7 +91,7 @@ async function blocksOf(
 
 /** True for the present version of a file of a member that fetches contents on demand. */
 function isFetchedOnDemand({ context }: Engine, operation: Operation): boolean {
-  const [head] = context.journal.heads(operation.path);
+  const [head] = context.journal.heads.at(operation.path);
   return context.self.onDemand === true && head !== undefined && dotKey(head) === dotKey(operation);
 }
 
@@ -121,11 +121,11 @@ async function* noChunks(): AsyncIterable<Uint8Array> {}
 function operationAt(engine: Engine, path: string, version: string | undefined): Operation | undefined {
   const { journal } = engine.context;
   if (version === undefined) {
-    const row = journal.disk(path);
-    return row?.fingerprint === undefined && row?.remote !== true ? undefined : journal.operation(row.dot);
+    const row = journal.disk.at(path);
+    return row?.fingerprint === undefined && row?.remote !== true ? undefined : journal.log.operation(row.dot);
   }
-  return journal
-    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsMax })
+  return journal.log
+    .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: versionsMax })
     .map(({ operation }) => operation)
     .find((operation) => dotKey(operation) === version);
 }

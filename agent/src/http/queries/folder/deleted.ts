@@ -12,7 +12,7 @@ export function readDeleted(engine: Engine, { path, after, limit }: TreeQuery): 
   const { journal } = engine.context;
   const reporter = new EntryReporter(engine);
   const from = after === undefined ? undefined : joinPath(path, after);
-  const deletes = journal.deletedChildren(path, from, limit + 1);
+  const deletes = journal.tree.deletedChildren(path, from, limit + 1);
   const page = deletes.slice(0, limit);
   const last = deletes.length > limit ? page.at(-1) : undefined;
   const entries = page.flatMap((deleted) => {
@@ -28,7 +28,7 @@ export function readDeleted(engine: Engine, { path, after, limit }: TreeQuery): 
 }
 
 function lastLive({ context: { journal } }: Engine, path: string): Operation | undefined {
-  return journal
-    .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
+  return journal.log
+    .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
     .find(({ operation }) => isLive(operation))?.operation;
 }

@@ -19,7 +19,7 @@ const statusOf: Record<Refused['code'], number> = {
 
 /** The entry at `path` as the cluster has it. Throws `no-entry`. */
 export function entryAt(engine: Engine, path: string): Operation {
-  const [head] = engine.context.journal.heads(path);
+  const [head] = engine.context.journal.heads.at(path);
   if (head !== undefined && isLive(head)) return head;
   throw new HttpError(404, 'no-entry', `There is nothing at ${path}.`);
 }

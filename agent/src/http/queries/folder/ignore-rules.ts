@@ -22,7 +22,7 @@ const headsAtOnce = 1_000;
 /** The file of the rules, as the cluster has it, and what of it is in force here. */
 export async function readIgnoreRules(engine: Engine): Promise<IgnoreRulesAnswer> {
   const { ignored, journal } = engine.context;
-  const [head] = journal.heads(ignoreFileName);
+  const [head] = journal.heads.at(ignoreFileName);
   const exists = head !== undefined && isLive(head);
   return {
     path: ignoreFileName,
@@ -35,7 +35,7 @@ export async function readIgnoreRules(engine: Engine): Promise<IgnoreRulesAnswer
 }
 
 async function textOf(engine: Engine): Promise<string | null> {
-  const [head] = engine.context.journal.heads(ignoreFileName);
+  const [head] = engine.context.journal.heads.at(ignoreFileName);
   if (head?.content === undefined) return null;
   const { chunks } = await openVersion(engine, head);
   const parts: Uint8Array[] = [];
@@ -80,7 +80,7 @@ async function compareHeads(
   const yielder = new Yielder(clock);
   let after: string | undefined;
   for (;;) {
-    const heads = journal.headsUnder('', after, headsAtOnce);
+    const heads = journal.heads.under('', after, headsAtOnce);
     for (const head of heads) {
       if (!isLive(head) || isStatePath(head.path)) continue;
       const isDirectory = entryType(head) === 'directory';

@@ -19,8 +19,8 @@ const nobodyAsked = { keepers: [], silent: new Set<MemberId>() };
 /** This member's knowledge of a path, after it has asked the members on demand whether they have the file. */
 export async function askForPath(engine: Engine, path: string): Promise<PathReport> {
   const { peers, search, context } = engine;
-  const sought = context.journal
-    .heads(path)
+  const sought = context.journal.heads
+    .at(path)
     .flatMap(({ content }) => (content === undefined ? [] : [{ content, path }]));
   if (sought.length === 0 || !peers.ready().some(({ id }) => peers.isOnDemand(id))) return readPath(engine, path);
   const silent = new Set<MemberId>();
@@ -38,10 +38,10 @@ export function readPath(
   { keepers, silent }: { readonly keepers: readonly MemberId[]; readonly silent: ReadonlySet<MemberId> } = nobodyAsked,
 ): PathReport {
   const { journal, problems, ignored, self } = engine.context;
-  const heads = journal.heads(path);
-  const row = journal.disk(path);
+  const heads = journal.heads.at(path);
+  const row = journal.disk.at(path);
   const [visible] = heads;
-  const shown = row && journal.operation(row.dot);
+  const shown = row && journal.log.operation(row.dot);
   const applied = shownBy(engine, self.id, journal.applied());
   const pending = visible !== undefined && !holds(applied, visible);
   const waitsFor: PathReport['waitsFor'][number][] = [];
@@ -116,17 +116,17 @@ export function readPath(
     holders: heads.length === 0 ? [] : [...holders, ...left],
     copies: visible && copiesOf(engine, visible),
     problem: problem ? { ...problem } : null,
-    conflictCopies: conflictCopies(journal, path),
+    conflictCopies: conflictCopies(journal.tree, path),
     copyOf: isConflictPath(path) ? originalPath(path) : undefined,
-    log: journal
-      .log({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
+    log: journal.log
+      .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),
   };
 }
 
 /** Operations that another member knows and this one does not: the most of any that has not left. */
 function operationsBehind({ peers, context }: Engine): number {
-  const known = context.journal.known();
+  const known = context.journal.log.known();
   const others = peers.all().filter(({ state }) => state !== 'left');
   return Math.max(0, ...others.map((peer) => countBeyond(peer.known, known)));
 }

@@ -12,7 +12,7 @@ test('[OD20] a file whose old version is being removed is listed and found, once
   ) as [ReturnType<typeof member.operation>, ReturnType<typeof member.operation>];
   member.received(a, b);
   const remote = ({ origin, seq }: typeof a) => ({ dot: { origin, seq }, remote: true });
-  journal.recordDisk([{ path: 'd/b', entry: remote(b) }]);
+  journal.disk.record([{ path: 'd/b', entry: remote(b) }]);
   const read = (name?: string) => {
     const { files } = readRemote({ engine: { context } as Engine }, { directory: 'd', name, limit: 10 });
     return files.map((file) => file.name).sort();
@@ -20,7 +20,7 @@ test('[OD20] a file whose old version is being removed is listed and found, once
   expect([read(), read('a')]).toEqual([['b'], []]);
   await context.remoteNames.whileLeaving(['d/a'], async () => {
     expect([read(), read('a')]).toEqual([['a', 'b'], ['a']]);
-    journal.recordDisk([{ path: 'd/a', entry: remote(a) }]);
+    journal.disk.record([{ path: 'd/a', entry: remote(a) }]);
     expect([read(), read('a')]).toEqual([['a', 'b'], ['a']]);
   });
   expect([read(), read('a')]).toEqual([['a', 'b'], ['a']]);

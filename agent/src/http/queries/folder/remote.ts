@@ -11,8 +11,8 @@ export function readRemote(
   const { journal, remoteNames } = engine.context;
   if (name !== undefined) return { files: filesOf(named(engine, joinPath(directory, name))), next: null };
   const from = after === undefined ? undefined : joinPath(directory, after);
-  const rows = journal.remoteChildren(directory, from, limit + 1);
-  const listed = rows.slice(0, limit).flatMap(({ dot }) => journal.operation(dot) ?? []);
+  const rows = journal.disk.remoteChildren(directory, from, limit + 1);
+  const listed = rows.slice(0, limit).flatMap(({ dot }) => journal.log.operation(dot) ?? []);
   const paths = new Set(listed.map(({ path }) => path));
   const leaving = from === undefined ? remoteNames.leaving(directory).filter(({ path }) => !paths.has(path)) : [];
   return {
@@ -23,8 +23,8 @@ export function readRemote(
 }
 
 function named({ context: { journal, remoteNames } }: Engine, path: string): readonly Operation[] {
-  const row = journal.disk(path);
-  const operation = row?.remote ? journal.operation(row.dot) : remoteNames.leavingAt(path);
+  const row = journal.disk.at(path);
+  const operation = row?.remote ? journal.log.operation(row.dot) : remoteNames.leavingAt(path);
   return operation === undefined ? [] : [operation];
 }
 

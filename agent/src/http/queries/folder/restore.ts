@@ -20,7 +20,7 @@ export async function restorePath(engine: Engine, request: RestoreRequest): Prom
   const { path, at, version } = request;
   const { journal } = engine.context;
   const { rows } = versionsOf(journal, path);
-  const [current] = journal.heads(path);
+  const [current] = journal.heads.at(path);
   if (isDirectory(current, rows)) {
     if (at !== undefined) return restoreDirectory(engine, path, { afterMs: at, isOf: (ms) => ms <= at });
     if (version === undefined && current !== undefined) {
@@ -75,7 +75,7 @@ async function deletedIn(
   const versions: Operation[] = [];
   let after: string | undefined;
   for (;;) {
-    const heads = journal.headsUnder(path, after, headsAtOnce);
+    const heads = journal.heads.under(path, after, headsAtOnce);
     for (const head of heads) {
       if (isLive(head) || stampMs(head.hlc) <= afterMs) continue;
       const rows = versionsOf(journal, head.path).rows.filter(({ operation }) => operation.path === head.path);

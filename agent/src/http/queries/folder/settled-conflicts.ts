@@ -14,7 +14,7 @@ const searchedMax = 50;
 /** The conflicts that were settled, newest first, in whatever way and on whatever member. */
 export function readSettled(engine: Engine): SettledPage {
   const { journal } = engine.context;
-  const settled = journal.removedCopies(settledMax).flatMap((removal) => {
+  const settled = journal.conflictCopies.removed(settledMax).flatMap((removal) => {
     const found = settledBy(engine, removal);
     return found === undefined ? [] : [report(engine, found)];
   });
@@ -23,7 +23,7 @@ export function readSettled(engine: Engine): SettledPage {
 
 /** Undoes the settlement of a conflict. */
 export async function undoConflict(engine: Engine, { copy, settledBy: seen }: UndoRequest): Promise<UndoResult> {
-  const [removal] = engine.context.journal.heads(copy);
+  const [removal] = engine.context.journal.heads.at(copy);
   const found = removal?.kind === 'delete' && dotKey(removal) === seen ? settledBy(engine, removal) : undefined;
   if (found === undefined) {
     return {
@@ -41,14 +41,14 @@ function settledBy(engine: Engine, removal: Operation): Settled | undefined {
   const { origin, group, path: copy } = removal;
   const path = findOriginal(journal, copy);
   const at = (place: string): readonly Operation[] =>
-    journal
-      .log({ path: place, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
+    journal.log
+      .rows({ path: place, beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
       .map(({ operation }) => operation);
-  const first = group === undefined ? undefined : journal.operation({ origin, seq: group });
+  const first = group === undefined ? undefined : journal.log.operation({ origin, seq: group });
   const renamed = first?.from === copy ? first : undefined;
   const settlement = settlementOf({ removal, atCopy: at(copy), path, atPath: at(path), renamed });
   if (settlement === undefined) return undefined;
-  const [now] = journal.heads(path);
+  const [now] = journal.heads.at(path);
   const isGone = now === undefined || now.kind === 'delete';
   return settlement.how === 'original' && isGone ? undefined : { ...settlement, copy, path, removal };
 }

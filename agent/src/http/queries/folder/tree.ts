@@ -15,7 +15,7 @@ import { copiesPrefix, isConflictPath, originalPath } from '../../../core/confli
 import { holds } from '../../../core/durability.ts';
 import { stampMs } from '../../../core/hlc.ts';
 import type { Engine } from '../../../sync/engine.ts';
-import type { TreeQuestions } from '../../../sync/ports/tree.ts';
+import type { TreeTable } from '../../../sync/ports/head-tables.ts';
 import { shownBy } from '../shown-by.ts';
 
 /** Paths that a search reads before other work has its turn: a few milliseconds. */
@@ -52,7 +52,7 @@ export class EntryReporter {
       applied: shownBy(engine, id, saidApplied),
       isOnDemand: id === self.id ? self.onDemand === true : engine.peers.isOnDemand(id),
     }));
-    this.#contested = journal.counts().contested > 0;
+    this.#contested = journal.totals.counts().contested > 0;
   }
 
   /** The number of members that have not left and have the whole folder. */
@@ -64,7 +64,7 @@ export class EntryReporter {
   report(operation: Operation): TreeEntry {
     const { path, origin, seq, size, mtimeUs, target } = operation;
     const { journal, self } = this.#engine.context;
-    const heads = this.#contested ? journal.heads(path) : [operation];
+    const heads = this.#contested ? journal.heads.at(path) : [operation];
     // Of a file, members on demand say that they show it, not that they have it.
     const holders = this.#holders.filter(({ isOnDemand }) => !isOnDemand || operation.content === undefined);
     const lacks = ({ applied }: Holder): boolean => !heads.every((head) => holds(applied, head));
@@ -88,15 +88,15 @@ export class EntryReporter {
       conflict:
         heads.length > 1 ||
         isConflictPath(path) ||
-        (treeType(operation) !== 'directory' && conflictCopies(journal, path).length > 0),
+        (treeType(operation) !== 'directory' && conflictCopies(journal.tree, path).length > 0),
       pending: this.#holders.some((holder) => holder.id === self.id && lacks(holder)),
     };
   }
 }
 
 /** The paths of the conflict copies of the entry at `path`. */
-export function conflictCopies(journal: TreeQuestions, path: string): readonly string[] {
-  return journal
+export function conflictCopies(tree: TreeTable, path: string): readonly string[] {
+  return tree
     .liveWithPrefix(copiesPrefix(path), copiesMax)
     .map((copy) => copy.path)
     .filter((copy) => isConflictPath(copy) && originalPath(copy) === path);
@@ -107,31 +107,31 @@ export function readTree(engine: Engine, { path, after, limit }: TreeQuery): Tre
   const { journal } = engine.context;
   const reporter = new EntryReporter(engine);
   const from = after === undefined ? undefined : joinPath(path, after);
-  const children = journal.liveChildren(path, from, limit + 1);
+  const children = journal.tree.liveChildren(path, from, limit + 1);
   const page = children.slice(0, limit);
   const last = children.length > limit ? page.at(-1) : undefined;
-  const [state] = journal.heads(joinPath(path, stateDirectoryName));
+  const [state] = journal.heads.at(joinPath(path, stateDirectoryName));
   return {
     path,
     entries: withSizes(
-      journal,
+      journal.tree,
       page.filter((child) => !isStatePath(child.path)).map((child) => reporter.report(child)),
     ),
-    total: journal.liveChildCount(path) - Number(state !== undefined && isLive(state)),
+    total: journal.tree.liveChildCount(path) - Number(state !== undefined && isLive(state)),
     next: last === undefined ? null : nameOf(last.path),
     members: reporter.members,
   };
 }
 
 /** Adds the sizes of directories. They share the paths that may be read; a share that is not needed is left to the others. */
-function withSizes(journal: TreeQuestions, entries: readonly TreeEntry[]): readonly TreeEntry[] {
+function withSizes(tree: TreeTable, entries: readonly TreeEntry[]): readonly TreeEntry[] {
   let directories = entries.filter(({ type }) => type === 'directory').length;
   let pathsLeft = sizedPathsMax;
   return entries.map((entry) => {
     if (entry.type !== 'directory') return entry;
     const pathsMax = Math.floor(pathsLeft / directories);
     directories--;
-    const { bytes, paths } = journal.sumBelow(entry.path, pathsMax);
+    const { bytes, paths } = tree.sumBelow(entry.path, pathsMax);
     pathsLeft -= paths;
     return { ...entry, size: bytes, sizePartial: paths === pathsMax || undefined };
   });
@@ -149,7 +149,7 @@ export async function searchTree(
   let after: string | undefined;
   do {
     // One more than the limit shows whether there are more.
-    const slice = journal.search(name, after, { limit: limit + 1 - found.length, pathsMax: pathsAtOnce });
+    const slice = journal.tree.search(name, after, { limit: limit + 1 - found.length, pathsMax: pathsAtOnce });
     found.push(...slice.found.filter(({ path }) => !isStatePath(path)));
     after = slice.next;
     await nextTurn();

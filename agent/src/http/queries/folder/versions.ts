@@ -19,7 +19,7 @@ export async function readVersions(engine: Engine, path: string, { limit }: Vers
   const contents = [...sought.values()];
   const kept = await folder.inHistory(contents.map(({ content }) => content));
   const result = await engine.search.search(contents);
-  const [current] = journal.heads(path);
+  const [current] = journal.heads.at(path);
   const versions = rows.map((row): PathVersion => {
     const { operation } = row;
     const { content } = operation;
