@@ -35,7 +35,7 @@ async function violationsOn(page: Page): Promise<readonly object[]> {
 }
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`[DB-A3] [DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, complaints }) => {
+  test(`[DB-A3] [DB-A7] no view breaks a rule of WCAG AA (${colorScheme})`, async ({ page, cluster, pageErrors }) => {
     // Each of the many views takes seconds on a busy machine.
     test.slow();
     const ant = cluster.member('ant');
@@ -49,7 +49,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
       expect(await violationsOn(page), `axe on ${view}`).toEqual([]);
     }
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
     await page.context().clearCookies();
     await setPassword(ant, 'a password of some length');
     await page.reload();

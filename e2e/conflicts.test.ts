@@ -20,7 +20,7 @@ const text = (by: string) => `# Minutes\n${'all agreed\n'.repeat(12)}said ${by}\
 test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choice reaches all members', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   await page.goto(`${cluster.member('cat').url}conflicts`);
   await expect(page.getByRole('heading', { name: 'There are no conflicts' })).toBeVisible();
@@ -87,7 +87,7 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
       await expect.poll(async () => (await member.status()).conflictCopies).toBe(0);
     }
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test.describe('two members', () => {
@@ -96,7 +96,7 @@ test.describe('two members', () => {
   test('[DB-C6][DB-C7][DB-C8] lines of both versions are picked, and that is undone', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     const version = (by: string) => `\uFEFF# Plan\r\nfirst by ${by}\r\n${'as it was\r\n'.repeat(9)}last by ${by}`;
@@ -170,7 +170,7 @@ test.describe('two members', () => {
       await expect(settled).toContainText('plan.txt has changed since the conflict was settled');
       await expect(settled.getByRole('button')).toHaveCount(0);
     });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test('[DB-C5] a file that changed since it was shown is kept, and the reason is shown; it fits a telephone', async ({

@@ -23,7 +23,7 @@ async function openDetails(page: Page, on: Member, name: string): Promise<void> 
 test('[DB-O10] another member is paused and resumed in its details, as far as it allows that', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await allow(bee, 'pause');
@@ -46,10 +46,10 @@ test('[DB-O10] another member is paused and resumed in its details, as far as it
   await expect.poll(async () => (await bee.status()).paused).toBe(false);
   await expect(page.getByRole('button', { name: 'Pause bee …' })).toBeVisible();
   await cluster.settled();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test('[DB-S5] the settings of another member are changed from its details', async ({ page, cluster, complaints }) => {
+test('[DB-S5] the settings of another member are changed from its details', async ({ page, cluster, pageErrors }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await allow(bee, 'settings');
   await cluster.settled();
@@ -70,5 +70,5 @@ test('[DB-S5] the settings of another member are changed from its details', asyn
   await expect(control.getByRole('button')).toHaveCount(0);
   await page.getByRole('link', { name: 'Settings of ant' }).click();
   await expect(page.getByRole('heading', { name: 'Settings', level: 1, exact: true })).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -155,7 +155,7 @@ test('[CP2] [CP3] [OD2] [OD12] a day with 30,000 files on three members on deman
   page,
   cluster,
   mountOf,
-  complaints,
+  pageErrors,
 }) => {
   test.slow();
   const { members } = cluster;
@@ -266,5 +266,5 @@ test('[CP2] [CP3] [OD2] [OD12] a day with 30,000 files on three members on deman
     await expect(about(film).getByRole('heading', { name: 'Held by 3 members' })).toBeVisible();
   });
   // The browser reports the answer that a name is taken.
-  expect(complaints.filter((said) => !said.includes('412'))).toEqual([]);
+  expect(pageErrors.filter((said) => !said.includes('412'))).toEqual([]);
 });

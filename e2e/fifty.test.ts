@@ -9,7 +9,7 @@ interface Office {
 }
 
 /** One office for the whole file: fifty members take some seconds to come together. */
-const test = base.extend<{ readonly complaints: string[]; readonly office: string }, { readonly served: Office }>({
+const test = base.extend<{ readonly pageErrors: string[]; readonly office: string }, { readonly served: Office }>({
   served: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright asks for one
     async ({}, use) => {
@@ -23,18 +23,18 @@ const test = base.extend<{ readonly complaints: string[]; readonly office: strin
     await context.addCookies([browserCookie(url, cookie)]);
     await use(url);
   },
-  complaints: async ({ page, office }, use) => {
-    const complaints: string[] = [];
+  pageErrors: async ({ page, office }, use) => {
+    const pageErrors: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(message.text());
     });
-    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('pageerror', (error) => pageErrors.push(String(error)));
     page.on('request', (request) => {
       if (!request.url().startsWith(office) && !request.url().startsWith('data:')) {
-        complaints.push(`asked for ${request.url()}`);
+        pageErrors.push(`asked for ${request.url()}`);
       }
     });
-    await use(complaints);
+    await use(pageErrors);
   },
 });
 
@@ -51,7 +51,7 @@ const row = (page: Page, name: string) =>
 test('[DB-X3] [DB-X4] a film on its way from a slow machine is shown, and a newcomer that is catching up', async ({
   page,
   office,
-  complaints,
+  pageErrors,
 }) => {
   await page.goto(`${office}transfers`);
   // Both at once: one that arrives now is shown no more.
@@ -63,13 +63,13 @@ test('[DB-X3] [DB-X4] a film on its way from a slow machine is shown, and a newc
   await expect(film).toContainText(/B of 16 MB/, { timeout: 200_000 });
   const newcomer = page.getByRole('listitem').filter({ hasText: 'koi' });
   await expect(newcomer.getByRole('progressbar')).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-O4] [DB-O5] of fifty members those that need attention come first, each with its reason', async ({
   page,
   office,
-  complaints,
+  pageErrors,
 }) => {
   await page.goto(office);
   await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(50);
@@ -86,13 +86,13 @@ test('[DB-O4] [DB-O5] of fifty members those that need attention come first, eac
   }
   await page.getByRole('searchbox', { name: 'Part of a name or address' }).fill('harbour');
   await expect(page.getByRole('table', { name: 'Members' }).getByRole('rowheader')).toHaveCount(1);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-P2] [DB-L5] one page lists all that needs attention: own problems, other members, and a pair that is cut off', async ({
   page,
   office,
-  complaints,
+  pageErrors,
 }) => {
   await page.goto(`${office}problems`);
   await expect(page.getByRole('listitem').filter({ hasText: 'Letters/printer' })).toBeVisible();
@@ -102,19 +102,19 @@ test('[DB-P2] [DB-L5] one page lists all that needs attention: own problems, oth
   await expect(item('tern')).toContainText('was shut down');
   await expect(item('ram')).toContainText('disk full', { ignoreCase: true });
   await expect(item('clock of seal')).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test('[DB-L1] the matrix of fifty members names every pair, near and far', async ({ page, office, complaints }) => {
+test('[DB-L1] the matrix of fifty members names every pair, near and far', async ({ page, office, pageErrors }) => {
   await page.goto(`${office}latency`);
   const grid = page.getByRole('grid');
   await expect(grid.getByRole('link', { name: /^ant to zebu: / })).toBeVisible();
   await expect(grid.getByRole('link', { name: 'vole to wren: cut off' })).toBeVisible();
   await expect(grid.getByRole('link', { name: /^ant to \S+: .* ms$/ })).not.toHaveCount(0);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test('[DB-J1] the feed shows what fifty members do all the time', async ({ page, office, complaints }) => {
+test('[DB-J1] the feed shows what fifty members do all the time', async ({ page, office, pageErrors }) => {
   await page.goto(`${office}operations`);
   await expect(page.getByText(/^Live, /)).toBeVisible();
   const lines = page.getByRole('region', { name: 'Operations, newest first' }).getByRole('button');
@@ -126,13 +126,13 @@ test('[DB-J1] the feed shows what fifty members do all the time', async ({ page,
     .first()
     .click();
   await expect(page.getByRole('dialog').getByRole('listitem')).toHaveCount(49);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-C1] two versions that were written at the same time are shown side by side', async ({
   page,
   office,
-  complaints,
+  pageErrors,
 }) => {
   await page.goto(`${office}conflicts`);
   await page.getByRole('button', { name: /2026-11-19/ }).click();
@@ -145,5 +145,5 @@ test('[DB-C1] two versions that were written at the same time are shown side by 
     .first()
     .click();
   await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -17,7 +17,7 @@ const names = (page: Page) => page.locator('[data-row]');
 test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee, cat] = ['ant', 'bee', 'cat'].map((name) => cluster.member(name));
   if (!ant || !bee || !cat) throw new Error('three members are started');
@@ -112,7 +112,7 @@ test('[DB-F1] [DB-F3] [DB-F4] a user finds a file, its holders and its history',
     await page.getByRole('searchbox').fill('no such name');
     await expect(page.getByText('No name contains “no such name”')).toBeVisible();
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test.describe('one member', () => {
@@ -121,7 +121,7 @@ test.describe('one member', () => {
   test('[DB-F1] [DB-F6] a directory of 10,000 entries scrolls, and can be used with the keyboard alone', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const ant = cluster.member('ant');
     await shell(ant.folder, 'mkdir -p many/00-first; seq -w 1 10000 | sed "s|^|many/f|" | xargs touch');
@@ -154,13 +154,13 @@ test.describe('one member', () => {
       await expect(link).toBeInViewport();
       await expect(link).toHaveAttribute('aria-current', 'true');
     });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test('[DB-F7] [DB-A10] the least size of a directory that is too large to be counted is whole in its column', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const ant = cluster.member('ant');
     await mkdir(join(ant.folder, 'many'));
@@ -175,13 +175,13 @@ test.describe('one member', () => {
     const size = page.getByRole('cell', { name: 'over 389 MB' });
     await expect(size).toBeVisible();
     expect(await size.evaluate((cell) => cell.scrollWidth <= cell.clientWidth)).toBe(true);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test('[DB-F2] [DB-A4] the address of any name can be reopened, also on a telephone', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const ant = cluster.member('ant');
     const odd = ['100%', 'new\nline.txt', '🐜 ü?#&.txt', '.hidden', 'a.js'];
@@ -207,6 +207,6 @@ test.describe('one member', () => {
     await expect(page.getByText('Nothing is known about this path')).toBeVisible();
     await page.setViewportSize({ width: 1440, height: 900 });
     await expect(page.getByText('An empty folder, or there is no folder of this name.')).toBeVisible();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from './test.ts';
 
 test.use({ names: ['ant'] });
 
-test('[DB-A8] the first load is under 250 kB compressed, and is kept', async ({ page, cluster, complaints }) => {
+test('[DB-A8] the first load is under 250 kB compressed, and is kept', async ({ page, cluster, pageErrors }) => {
   const ant = cluster.member('ant');
   const loaded = new Set<string>();
   page.on('request', (request) => {
@@ -35,5 +35,5 @@ test('[DB-A8] the first load is under 250 kB compressed, and is kept', async ({ 
   test.info().annotations.push({ type: 'measured', description: measured });
   process.stdout.write(`    ${measured}\n`);
   expect(gzip).toBeLessThan(250_000);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -23,7 +23,7 @@ const noted = (page: Page) => page.evaluate(() => (window as unknown as { noted:
 test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in words and as events', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   test.slow();
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
@@ -59,10 +59,10 @@ test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in w
     events(page).getByRole('link', { name: /^The agent of ant started, after \d+ s without it$/ }),
   ).toBeVisible();
   await expect(page.getByRole('img', { name: /^cat over 1 hour: up .*, down / })).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster, complaints }) => {
+test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster, pageErrors }) => {
   const received: { state: string }[] = [];
   let status = 204;
   const server = createServer(async (request, response) => {
@@ -92,7 +92,7 @@ test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster,
     await page.getByRole('link', { name: /^Problems/ }).click();
     await expect(page.getByText('notices not sent', { exact: true })).toBeVisible();
     await expect(page.getByRole('main')).not.toContainText('/secret');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   } finally {
     server.closeAllConnections();
     server.close();
@@ -134,7 +134,7 @@ test('[DB-H4] a browser that is asked to shows a cause once in all its tabs', as
 test('[DB-L7] a pair has an hour, a day and a week with maxima, each with an address', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   test.setTimeout(300_000);
   const ant = cluster.member('ant');
@@ -158,5 +158,5 @@ test('[DB-L7] a pair has an hour, a day and a week with maxima, each with an add
   await expect(page.getByRole('region', { name: 'bee to ant' }).getByText('the highest smoothed one')).toBeVisible({
     timeout: 150_000,
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -9,7 +9,7 @@ test.use({ names: ['ant', 'bee'] });
 test('[DB-S4] the rules show what a change will do before it is saved, and no later edit is overwritten', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   const file = join(ant.folder, '.lockstepignore');
@@ -48,7 +48,7 @@ test('[DB-S4] the rules show what a change will do before it is saved, and no la
   await page.getByRole('button', { name: 'Show the file as it is now' }).click();
   await expect(rules).toHaveValue('*.log\n*.tmp\n');
   expect(await readFile(file, 'utf8')).toBe('*.log\n*.tmp\n');
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-P5] [IG11] a problem that a rule ends can be ignored, after the same look', async ({ page, cluster }) => {

@@ -41,7 +41,7 @@ test.describe('two members', () => {
   test('[DB-A9] everything can be done with the keyboard alone, and the focus is always visible', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     // The test presses hundreds of keys.
     test.slow();
@@ -159,6 +159,6 @@ test.describe('two members', () => {
       await page.keyboard.press('Enter');
       await expect(page.getByRole('heading', { name: 'Latency', level: 1 })).toBeVisible();
     });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ async function open(page: Page, cluster: Cluster): Promise<void> {
 test('[DB-L1] [DB-L2] the matrix has a number for each direction, and words for a member that is down', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   await open(page, cluster);
   for (const from of ['ant', 'bee', 'cat']) {
@@ -30,13 +30,13 @@ test('[DB-L1] [DB-L2] the matrix has a number for each direction, and words for 
   await expect(cell(page, 'ant', 'bee')).toHaveText(/^[\d.,]+ m?s$/);
   await cluster.member('cat').start();
   await expect(cell(page, 'bee', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-L6] every figure says what it is, and one that is not measured any more is marked as old', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const cat = cluster.member('cat');
   await open(page, cluster);
@@ -58,13 +58,13 @@ test('[DB-L6] every figure says what it is, and one that is not measured any mor
   cat.signal('SIGCONT');
   await expect(cell(page, 'ant', 'cat')).toHaveText(/^[\d.,]+ ms$/);
   await expect(pair.getByText('now, smoothed')).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has an address and updates itself', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   await open(page, cluster);
   await cell(page, 'ant', 'cat').focus();
@@ -90,7 +90,7 @@ test('[DB-L3] [DB-L4] the keyboard alone reaches the chart of a pair, which has 
 
   await page.setViewportSize({ width: 390, height: 844 });
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test.describe('a link that is cut', () => {
@@ -99,7 +99,7 @@ test.describe('a link that is cut', () => {
   test('[DB-L2] [DB-L5] every page shows that two members are cut off from each other, until the link is back', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const sentence = page.locator('[data-tone]');
     await open(page, cluster);
@@ -129,6 +129,6 @@ test.describe('a link that is cut', () => {
     await open(page, cluster);
     await expect(cell(page, 'bee', 'cat')).toHaveText(/^[\d.,]+ m?s$/);
     await expect(page.getByRole('alert')).toHaveCount(0);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

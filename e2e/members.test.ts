@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { lockstepProgram } from '../testkit/repository.ts';
 import { expect, test } from './test.ts';
 
-test('the page shows the current state of the members', async ({ page, cluster, complaints }) => {
+test('the page shows the current state of the members', async ({ page, cluster, pageErrors }) => {
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
 
@@ -47,10 +47,10 @@ test('the page shows the current state of the members', async ({ page, cluster, 
     await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
   });
 
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
-test('[DB-O8] the copied recipe, run as it is, adds a member', async ({ page, context, cluster, complaints }) => {
+test('[DB-O8] the copied recipe, run as it is, adds a member', async ({ page, context, cluster, pageErrors }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(cluster.member('ant').url);
   await page.getByRole('button', { name: 'Add another machine' }).click();
@@ -73,7 +73,7 @@ test('[DB-O8] the copied recipe, run as it is, adds a member', async ({ page, co
   try {
     const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'dog' }) });
     await expect(row).toContainText('active');
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   } finally {
     agent.kill();
     if (agent.exitCode === null) await once(agent, 'exit');
@@ -86,7 +86,7 @@ test.describe('one member', () => {
   test('[DB-O8] it says how to add another, and fits a telephone in both colour schemes', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(cluster.member('ant').url);
@@ -100,6 +100,6 @@ test.describe('one member', () => {
     await expect(page.getByRole('heading', { name: 'Add another machine' })).toBeVisible();
     expect(await background()).toBe(dark);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ async function writeFiles(member: Member, directory: string, count: number): Pro
 test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] the feed shows operations of all members, and their journey to each member', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await page.goto(new URL('operations', ant.url).href);
@@ -67,7 +67,7 @@ test('[DB-J1] [DB-J2] [DB-J4] [DB-J5] the feed shows operations of all members, 
     await expect(page.getByRole('heading', { name: 'Nothing matches' })).toBeVisible();
     expect(new URL(page.url()).search).toBe('?path=LETTER&kind=deleted');
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-J3] [DB-J7] a paused feed counts new operations and continues, also after the stream was cut', async ({
@@ -177,7 +177,7 @@ test.describe('a member with a long name', () => {
   test('[DB-A10] [DB-J2] the journey of an operation fits a telephone, and a renamed file is shown as a file', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const ant = cluster.member('ant');
     await page.goto(new URL('operations', ant.url).href);
@@ -194,6 +194,6 @@ test.describe('a member with a long name', () => {
     await expect(line(page, /Renamed.*one\.txt →two\.txt(?!\/)/)).toBeVisible();
     await ant.put('two\nlines.txt', '2');
     await expect(line(page, 'lines.txt').getByText('lines.txt')).toHaveText('two lines.txt', { useInnerText: true });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

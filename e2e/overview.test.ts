@@ -10,7 +10,7 @@ const run = promisify(execFile);
 test('[DB-O1] [DB-O3] [DB-O4] the name and the address of a member open everything that is known about it', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await page.goto(ant.url);
@@ -35,13 +35,13 @@ test('[DB-O1] [DB-O3] [DB-O4] the name and the address of a member open everythi
     await page.goto(`${ant.url}operations?op=nonsense`);
     await expect(page.getByRole('heading', { name: 'There is no such operation' })).toBeVisible();
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-O2] [DB-P1] [DB-P2] [DB-P3] [DB-P4] everything that needs attention is listed with what to do, until it is resolved', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
   const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) });
@@ -89,13 +89,13 @@ test('[DB-O2] [DB-P1] [DB-P2] [DB-P3] [DB-P4] everything that needs attention is
   await page.getByRole('link', { name: /^Problems/ }).click();
   await expect(page.getByText('Nothing needs your attention')).toBeVisible();
   await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-O7] below the members the overview sums up the other views, and each part leads there', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await makeConflicts(cluster, { 'notes.txt': (by) => `said ${by}\n` });
@@ -127,7 +127,7 @@ test('[DB-O7] below the members the overview sums up the other views, and each p
   await expect(page.getByLabel('Details of cat')).toBeVisible();
   await part('Conflicts').getByRole('link', { name: 'notes.txt' }).click();
   await expect(page.getByRole('region', { name: 'line by line' })).toBeVisible();
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test.describe('nine members', () => {
@@ -136,7 +136,7 @@ test.describe('nine members', () => {
   test('[DB-O5] [DB-O6] of many members the one that needs attention comes first, and they can be filtered', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     // The test starts nine agents.
     test.slow();
@@ -161,6 +161,6 @@ test.describe('nine members', () => {
     await expect(page.getByRole('heading', { name: 'No member matches' })).toBeVisible();
     await page.getByRole('button', { name: '8 active' }).click();
     await expect(names).toHaveText(['gnu']);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { expect, test } from './test.ts';
 test('[DB-O9] a member that is down is removed after its name was typed, and can be taken back', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   const row = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'cat' }) });
@@ -26,5 +26,5 @@ test('[DB-O9] a member that is down is removed after its name was typed, and can
   await cat.start({ ready: false });
   await page.getByRole('button', { name: 'Take cat back' }).click();
   await expect(row).toContainText('active');
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });

@@ -68,7 +68,7 @@ test('[DB-S1] [DB-S2] a setting is changed on the page, at once or for the next 
 test('[DB-S3] what could open the member or run a program is shown, without secrets, and not changed here', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const ant = cluster.member('ant');
   const file = join(ant.folder, '.lockstep', 'config.toml');
@@ -87,7 +87,7 @@ test('[DB-S3] what could open the member or run a program is shown, without secr
   const space = row(page, 'Space for old versions');
   await expect(space).toContainText('LOCKSTEP_HISTORY_SIZE, which overrides config.toml');
   await expect(space.getByRole('button')).toHaveCount(0);
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
   await writeFile(file, `${text}colour = "red"\n`);
   await expect(page.getByRole('alert')).toContainText(/config\.toml:\d+: there is no key colour/);
   await expect(row(page, 'Name of this member').getByRole('button')).toBeDisabled();

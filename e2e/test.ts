@@ -14,7 +14,7 @@ interface Fixtures {
   readonly start: StartOptions;
   readonly cluster: Cluster;
   /** The page's errors and warnings, and its requests to addresses outside of the agents. */
-  readonly complaints: string[];
+  readonly pageErrors: string[];
 }
 
 /** Playwright's `test` with a cluster of real agents. */
@@ -32,16 +32,16 @@ export const test = base.extend<Fixtures>({
     for (const member of cluster.members) await context.addCookies([browserCookie(member.url, await member.logIn())]);
     await use(context);
   },
-  complaints: async ({ page, cluster }, use) => {
-    const complaints: string[] = [];
+  pageErrors: async ({ page, cluster }, use) => {
+    const pageErrors: string[] = [];
     page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+      if (message.type() === 'error' || message.type() === 'warning') pageErrors.push(message.text());
     });
-    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('pageerror', (error) => pageErrors.push(String(error)));
     page.on('request', (request) => {
       const own = cluster.members.some(({ url }) => request.url().startsWith(url));
-      if (!own && !request.url().startsWith('data:')) complaints.push(`asked for ${request.url()}`);
+      if (!own && !request.url().startsWith('data:')) pageErrors.push(`asked for ${request.url()}`);
     });
-    await use(complaints);
+    await use(pageErrors);
   },
 });

@@ -18,7 +18,7 @@ test.describe('two members', () => {
   test('[DB-X1] [DB-X2] a member can be paused, resumed, rescanned and made to retry from its page', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     const sentence = page.locator('[data-tone]');
@@ -87,13 +87,13 @@ test.describe('two members', () => {
     await expect(result).toContainText('No path was waiting.');
     await page.getByRole('button', { name: 'Close' }).click();
     await expect(result).toBeHidden();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 
   test('[DB-X3] a large file on its way is shown with its source and progress', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
     await page.goto(`${ant.url}transfers`);
@@ -135,14 +135,14 @@ test.describe('two members', () => {
     await copyFile(join(bee.folder, 'film.mkv'), `${bee.folder}-film`);
     await rename(`${bee.folder}-film`, join(bee.folder, 'copy.mkv'));
     await expect(totals).toContainText(/Did not have to be sent here[\d.]+ MBsince ant started/);
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });
 
 test.describe('a slow link', () => {
   test.use({ proxied: true });
 
-  test('[DB-X4] a newcomer is shown with its source until it has everything', async ({ page, cluster, complaints }) => {
+  test('[DB-X4] a newcomer is shown with its source until it has everything', async ({ page, cluster, pageErrors }) => {
     const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
     await cat.stop();
     await mkdir(join(ant.folder, 'many'));
@@ -166,6 +166,6 @@ test.describe('a slow link', () => {
     cluster.shapes('cat', { bytesPerSecond: Number.POSITIVE_INFINITY });
     await back;
     await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ const textIn = ({ folder }: Member, path: string) => readFile(join(folder, path)
 test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members have them', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee, cat] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cat')];
   await mkdir(join(bee.folder, 'photos'));
@@ -50,7 +50,7 @@ test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members ha
     await expect(uploads(page).getByRole('status')).toHaveText('1 file in the folder is on all 3 members.');
   });
   // The browser reports each answer that refuses something.
-  expect(complaints.filter((said) => !said.includes('412'))).toEqual([]);
+  expect(pageErrors.filter((said) => !said.includes('412'))).toEqual([]);
 });
 
 test('[DB-F11] a whole folder is picked with the keyboard, and a refused file says why', async ({ page, cluster }) => {
@@ -157,7 +157,7 @@ test.describe('a large file', () => {
 test('[DB-F13] a person makes a folder, renames and deletes, and is told before what will happen', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   await ant.put('plan.txt', 'plan\n');
@@ -232,5 +232,5 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
     await expect(page.getByRole('alert')).toContainText('plan.txt has changed since it was shown');
     expect(await textIn(ant, 'plan.txt')).toBe('a better plan\n');
   });
-  expect(complaints.filter((said) => !said.includes('412'))).toEqual([]);
+  expect(pageErrors.filter((said) => !said.includes('412'))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { expect, test } from './test.ts';
 test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, and finds what was deleted', async ({
   page,
   cluster,
-  complaints,
+  pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   const textIn = (folder: string, path: string) => readFile(join(folder, path), 'utf8').catch(() => undefined);
@@ -93,7 +93,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await expect(old).toContainText('No member that is up has it any more');
     await expect(old.getByRole('button')).toHaveCount(0);
   });
-  expect(complaints).toEqual([]);
+  expect(pageErrors).toEqual([]);
 });
 
 test('[DB-F4] the buttons of the versions stay where they are when the last member confirms', async ({

@@ -21,7 +21,7 @@ test.describe('two members', () => {
   test('[DB-A10] at every width nothing is cut off, overlaps or scrolls sideways, and every name can be read', async ({
     page,
     cluster,
-    complaints,
+    pageErrors,
   }) => {
     test.slow();
     const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
@@ -59,6 +59,6 @@ test.describe('two members', () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await actions.click();
     for (const item of await page.getByRole('menuitem').all()) await expect(item).toBeInViewport({ ratio: 1 });
-    expect(complaints).toEqual([]);
+    expect(pageErrors).toEqual([]);
   });
 });

@@ -278,7 +278,7 @@ function workerEnded(error: Error): never {
 /** Refuses to start a retired member. It must not come back because a service manager or a user out of habit starts it. */
 function refuseLeft(journal: Journal, memberId: MemberId, directory: string): void {
   const record = journal.members.all().find(({ id }) => id === memberId);
-  if (record?.standing !== 'left') return;
+  if (record?.membership !== 'left') return;
   throw new LockstepError(
     'member-left',
     `${record.name} has left the cluster, and its files are no longer replicated. To join again with what is in ${directory} ` +
@@ -287,7 +287,7 @@ function refuseLeft(journal: Journal, memberId: MemberId, directory: string): vo
 }
 
 function addressesOfOthers({ context: { journal, self } }: Engine): readonly string[] {
-  const others = journal.members.all().filter(({ id, standing }) => id !== self.id && standing === 'joined');
+  const others = journal.members.all().filter(({ id, membership }) => id !== self.id && membership === 'joined');
   return others.flatMap((member) => member.addresses);
 }
 

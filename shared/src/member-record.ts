@@ -30,7 +30,7 @@ export const memberRecordSchema: z.ZodType<MemberRecord> = z.object({
   id: z.custom<MemberId>(isMemberId, 'is not a member id'),
   name: memberNameSchema,
   addresses: addressesSchema,
-  standing: z.enum(['joined', 'left']),
+  membership: z.enum(['joined', 'left']),
   mayBeAway: z.literal(true).optional(),
   onDemand: z.literal(true).optional(),
   room: z.int().min(0).optional(),

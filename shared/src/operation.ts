@@ -41,7 +41,7 @@ export interface MemberRecord {
   readonly name: string;
   /** `host:port` addresses at which it listens, best first. */
   readonly addresses: readonly string[];
-  readonly standing: 'joined' | 'left';
+  readonly membership: 'joined' | 'left';
   /** A person said that its machine is off at times, as a laptop is. Absent if not, so that records of earlier versions keep their text. */
   readonly mayBeAway?: true | undefined;
   /** It knows all entries, and has the contents of some files only. Absent if it has the whole folder. */

@@ -21,11 +21,13 @@
  * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats; holdings, flipped, retell. A member of v11
  *   would end the session.
  * v13 (0.1): `freeBytes` in heartbeats may be absent. A member of v12 would end the session.
+ * v14 (0.1): `worstProblem` in heartbeats was `trouble`, and `membership` in the records of members was `standing`. A member of v13 would end
+ *   the session.
  */
-export const PROTOCOL_VERSION = 13;
+export const PROTOCOL_VERSION = 14;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 13;
+export const PROTOCOL_VERSION_MIN = 14;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).
@@ -43,8 +45,9 @@ export const PROTOCOL_VERSION_MIN = 13;
  * v11 (0.1): a mark of rows of disk: files whose content is on other members only.
  * v12 (0.1): the last uses of files on a member that fetches contents on demand.
  * v13 (0.1): no row of disk stays remote when its file was deleted.
+ * v14 (0.1): `membership` in the records of members was `standing`.
  */
-export const JOURNAL_VERSION = 13;
+export const JOURNAL_VERSION = 14;
 
 /** The version of the Lockstep software. */
 export const SOFTWARE_VERSION = '0.1.0';

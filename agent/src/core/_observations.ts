@@ -1,6 +1,6 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import type { DiskEntry } from './entry.ts';
-import { type Finding, findLocalChange, type Seen } from './local-change.ts';
+import { findLocalChange, type LocalChange, type Seen } from './local-change.ts';
 import { fingerprint, type Shape } from './plan/_fixtures.ts';
 
 /** The result of a check of a path where `shape` is; `absent` without a shape. */
@@ -36,18 +36,18 @@ export function find(input: {
   readonly isInterrupted?: boolean;
   readonly isOnDemand?: boolean;
   readonly ownDelete?: Operation;
-}): Finding {
+}): LocalChange {
   const { row, shown, head, journaled = [], ...rest } = input;
   return findLocalChange({ path: 'p', row, shown, head, ...rest, journaled: () => journaled });
 }
 
-/** A finding in a few words. For a draft: its kind, its parents by origin and number, and the content that it replaces. */
-export function words(finding: Finding): string {
-  if (finding.do === 'adopt' || finding.do === 'adopt-attributes') {
-    return `${finding.do} ${finding.head.origin}${finding.head.seq}`;
+/** A change in a few words. For a draft: its kind, its parents by origin and number, and the content that it replaces. */
+export function words(change: LocalChange): string {
+  if (change.do === 'adopt' || change.do === 'adopt-attributes') {
+    return `${change.do} ${change.head.origin}${change.head.seq}`;
   }
-  if (finding.do !== 'draft') return finding.do;
-  const { kind, parents, replaced } = finding.draft;
+  if (change.do !== 'draft') return change.do;
+  const { kind, parents, replaced } = change.draft;
   const after = parents.map(({ origin, seq }) => `${origin}${seq}`).join('+');
   return `${kind}${after && ` after ${after}`}${replaced === undefined ? '' : ` for ${replaced}`}`;
 }

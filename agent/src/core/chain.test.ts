@@ -6,7 +6,7 @@ const id = 'a'.repeat(52) as MemberRecord['id'];
 const origin = originId(id, 'aaaaaaaa');
 
 const text = (more: Partial<MemberRecord>): unknown[] => {
-  const member: MemberRecord = { id, name: 'ant', addresses: ['ant:4700'], standing: 'joined', ...more };
+  const member: MemberRecord = { id, name: 'ant', addresses: ['ant:4700'], membership: 'joined', ...more };
   const operation = { origin, seq: 1, hlc: 1, kind: 'member', path: memberPath(id), version: { vector: {} }, member };
   return JSON.parse(canonicalText(operation as Operation)).at(-1);
 };

@@ -35,11 +35,11 @@ export function canonicalText(operation: Operation): string {
 }
 
 function memberText(member: MemberRecord): readonly unknown[] {
-  const { id, name, addresses, standing, mayBeAway, onDemand, room } = member;
+  const { id, name, addresses, membership, mayBeAway, onDemand, room } = member;
   const copies = member.copies?.map((rule) => [rule.pattern, rule.copies, rule.at]);
   const more = [mayBeAway, onDemand, room, copies];
   const last = more.findLastIndex((value) => value !== undefined);
-  return [id, name, addresses, standing, ...more.slice(0, last + 1).map((value) => value ?? null)];
+  return [id, name, addresses, membership, ...more.slice(0, last + 1).map((value) => value ?? null)];
 }
 
 type Pair = readonly [origin: string, seq: number];

@@ -193,15 +193,15 @@ describe('the disk has come to show the head', () => {
   test('[LC13] the same as a head whose author knew another, while history has the shown content: the agent wrote it', () => {
     const head = after(file('B'), []);
     expect(isPassedOver(shownA, head)).toBe(true);
-    const finding = find({ seen: seen(file('B')), row: rowA, shown: shownA, head, isKept: true });
-    expect(words(finding)).toBe('adopt bee2');
+    const change = find({ seen: seen(file('B')), row: rowA, shown: shownA, head, isKept: true });
+    expect(words(change)).toBe('adopt bee2');
   });
 
   test('[LC34] a file deleted here is back, the same as a head whose author did not know the delete: the user put it back', () => {
     const deleted = operation('p', gone, { origin: ant, seq: 3 }, [shownA]);
     const head = after(file('B'), [shownA]);
-    const finding = find({ seen: seen(file('B')), row: rowOf(deleted, undefined), shown: deleted, head, isKept: true });
-    expect(words(finding)).toBe('put after ant3+bee2');
+    const change = find({ seen: seen(file('B')), row: rowOf(deleted, undefined), shown: deleted, head, isKept: true });
+    expect(words(change)).toBe('put after ant3+bee2');
   });
 
   test.each([
@@ -215,8 +215,8 @@ describe('the disk has come to show the head', () => {
     { name: 'that its maker had seen', seen: true, isKept: true, expected: 'delete after ant1 for A' },
   ])('[LC13] a file is gone where a directory is to be, $name', ({ seen: wasSeen, isKept, expected }) => {
     const head = wasSeen ? after(directory()) : after(directory(), []);
-    const finding = find({ seen: seen(undefined), row: rowA, shown: shownA, head, journaled: [head], isKept });
-    expect(words(finding)).toBe(expected);
+    const change = find({ seen: seen(undefined), row: rowA, shown: shownA, head, journaled: [head], isKept });
+    expect(words(change)).toBe(expected);
   });
 
   test.each([

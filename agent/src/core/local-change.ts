@@ -73,7 +73,7 @@ export type Seen =
       readonly target: string;
     };
 
-export type Finding =
+export type LocalChange =
   | { readonly do: 'nothing' }
   /** The entry is what the row says; only its fingerprint changed. */
   | { readonly do: 'refresh'; readonly fingerprint: Fingerprint; readonly racy: boolean }
@@ -116,7 +116,7 @@ export function findLocalChange(input: {
   readonly isInterrupted?: boolean | undefined;
   readonly isOnDemand?: boolean | undefined;
   readonly ownDelete?: Operation | undefined;
-}): Finding {
+}): LocalChange {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
   const ownDelete = row?.remote ? input.ownDelete : undefined;

@@ -66,7 +66,7 @@ test('[HH4] pauses, ends in order, cuts, newcomers and removals are events, and 
 });
 
 test('[HH4] each problem of a member is one event, and is over after a minute without it', () => {
-  const full = report('bee', 'active', { problems: 1, trouble: 'disk-full' });
+  const full = report('bee', 'active', { problems: 1, worstProblem: 'disk-full' });
   const watch = new Watch().at(0, [report('ant'), full], { codes: ['path-io', 'path-io'] });
   watch
     .at(10, [report('ant'), report('bee')])

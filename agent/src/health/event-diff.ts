@@ -115,10 +115,10 @@ function compareProblems(memory: EventMemory, status: Status, events: NewEvent[]
 /** Of another member only the worst problem is known, and nothing while it is away. */
 function codesOf(
   { problems }: Status,
-  { self, condition, trouble, problems: count = 0 }: MemberReport,
+  { self, condition, worstProblem, problems: count = 0 }: MemberReport,
 ): readonly string[] {
   if (self) return [...new Set(problems.map(({ code }) => code))];
-  return trouble === undefined || count === 0 || condition === 'left' || isAway(condition) ? [] : [trouble];
+  return worstProblem === undefined || count === 0 || condition === 'left' || isAway(condition) ? [] : [worstProblem];
 }
 
 function compareConflicts(

@@ -245,7 +245,7 @@ describe('a session', () => {
 });
 
 describe('[MB15] the record of a member that may be away', () => {
-  const member = { id: ant.memberId, name: 'ant', addresses: [], standing: 'joined' } as const;
+  const member = { id: ant.memberId, name: 'ant', addresses: [], membership: 'joined' } as const;
   const message = (record: MemberRecord): PeerMessage => {
     const origin = originId(ant.memberId, 'aaaaaaaa');
     const path = memberPath(ant.memberId);

@@ -16,7 +16,7 @@ export async function hasLeft(directory: string): Promise<boolean> {
     const { memberId } = await loadIdentity(state);
     const journal = openJournal({ path, memberId, random: nodeClock.random, nowMs: nodeClock.wallMs });
     try {
-      return journal.members.all().some(({ id, standing }) => id === memberId && standing === 'left');
+      return journal.members.all().some(({ id, membership }) => id === memberId && membership === 'left');
     } finally {
       journal.close();
     }

@@ -43,7 +43,7 @@ export function isLeft(path: string, content: Content, earlierMs = 0): void {
   inode.ctimeMs -= earlierMs;
 }
 
-/** Starts the agent in a boot of its machine. True if the check requests actions for its findings. */
+/** Starts the agent in a boot of its machine. True if the check requests actions for its results. */
 export async function begins(id: string | undefined, beganMs = 0): Promise<boolean> {
   changes.stop();
   let isFound = false;

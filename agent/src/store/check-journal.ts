@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { LockstepError, type MemberId, type MemberRecord, memberPath } from '@lockstep/shared';
+import { LockstepError, type MemberId, memberPath } from '@lockstep/shared';
 import type Sqlite from 'better-sqlite3';
 import { SqliteDatabase } from '../os/sqlite.ts';
 import { checkHeader, checkPages, refuseUnusable } from './database.ts';
@@ -27,8 +27,9 @@ export function checkJournal(path: string): JournalCheck {
   }
 }
 
-const readOwnRecordSql =
-  'SELECT ops.member FROM heads JOIN ops ON ops.row = heads.op WHERE heads.path = ? AND heads.rank = 0';
+// The journal is not migrated: before schema 14 the field was `standing`.
+const readOwnMembershipSql =
+  "SELECT coalesce(ops.member ->> '$.membership', ops.member ->> '$.standing') FROM heads JOIN ops ON ops.row = heads.op WHERE heads.path = ? AND heads.rank = 0";
 
 /**
  * True when the journal at `path` says that `member` has retired; false if it does not say so, is damaged or is missing. Writes nothing.
@@ -38,8 +39,7 @@ export function hasLeft(path: string, member: MemberId): boolean {
   try {
     return withReadOnly(path, (sqlite) => {
       if (checkHeader(sqlite, path) === 0) return false;
-      const record: unknown = sqlite.prepare(readOwnRecordSql).pluck().get(memberPath(member));
-      return typeof record === 'string' && (JSON.parse(record) as MemberRecord).standing === 'left';
+      return sqlite.prepare(readOwnMembershipSql).pluck().get(memberPath(member)) === 'left';
     });
   } catch (error) {
     if (error instanceof LockstepError) return false;

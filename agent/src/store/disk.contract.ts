@@ -309,7 +309,7 @@ export function diskContract(open: () => Journal): void {
     });
 
     test('an entry of the member list has no place there', () => {
-      const { path } = memberOperation(ant, 1, { id: antMember, name: '', addresses: [], standing: 'left' });
+      const { path } = memberOperation(ant, 1, { id: antMember, name: '', addresses: [], membership: 'left' });
       expect(() => journal.disk.record([{ path, entry: { dot: dot(ant, 1) } }])).toThrow('no place on the disk');
     });
   });

@@ -87,13 +87,13 @@ export function headsContract(open: () => Journal): void {
     });
 
     test('contested paths and members page by path', () => {
-      const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
+      const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], membership: 'joined' };
       journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path)));
       journal.append(['p', 'q', 'r'].map((path, index) => put(bee, index + 1, path)));
       journal.append([memberOperation(bee, 4, record)]);
       expect(pathsOf(journal.heads.contested(undefined, 2))).toEqual(['p', 'q']);
       expect(pathsOf(journal.heads.contested('q', 2))).toEqual(['r']);
-      journal.append([memberOperation(ant, 4, { ...record, id: antMember, name: 'ant', standing: 'left' })]);
+      journal.append([memberOperation(ant, 4, { ...record, id: antMember, name: 'ant', membership: 'left' })]);
       expect(journal.members.all().map(({ name }) => name)).toEqual(['ant', 'bee']);
       expect(journal.totals.counts()).toMatchObject({ files: 3, directories: 0 });
     });

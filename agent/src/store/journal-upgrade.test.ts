@@ -5,7 +5,7 @@ import { JOURNAL_VERSION, type MemberId, type OriginId } from '@lockstep/shared'
 import { describe, expect, test } from 'vitest';
 import { SqliteDatabase } from '../os/sqlite.ts';
 import type { Journal } from '../sync/ports/journal.ts';
-import { checkJournal } from './check-journal.ts';
+import { checkJournal, hasLeft } from './check-journal.ts';
 import { pathsOf, put, temporaryFolder } from './fixtures.contract.ts';
 import { openJournal } from './journal.ts';
 
@@ -14,7 +14,7 @@ import { openJournal } from './journal.ts';
  * its entries, a link, a delete and a change of mode. There is also an edit of the other member's file, and a conflict that was settled
  * with a copy.
  */
-const stored = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map((version) => ({ version }));
+const stored = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13].map((version) => ({ version }));
 
 /** All of them hold the same operations. */
 const digest = 'b958614acdc55ac1';
@@ -95,4 +95,17 @@ describe.each(stored)('[UP3] a journal of schema $version', ({ version }) => {
     expect(again.verifyHeads(false).differing).toEqual([]);
     again.close();
   });
+});
+
+test('[UP3] a member that left says so in a journal that was not migrated yet', () => {
+  const path = restore(13);
+  expect(hasLeft(path, memberId)).toBe(false);
+  const database = new SqliteDatabase(path);
+  database.prepare(`UPDATE ops SET member = json_set(member, '$.standing', 'left')`).run();
+  database.close();
+  expect(hasLeft(path, memberId)).toBe(true);
+  const journal = open(path);
+  expect(journal.members.all().map(({ membership }) => membership)).toEqual(['left', 'left']);
+  journal.close();
+  expect(hasLeft(path, memberId)).toBe(true);
 });

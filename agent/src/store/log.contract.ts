@@ -41,7 +41,7 @@ export function logContract(open: () => Journal): void {
         mtimeUs: -1,
       },
       put(ant, 5, 'attr', { kind: 'attr', hlc: Number.MAX_SAFE_INTEGER }),
-      memberOperation(ant, 6, { id: antMember, name: 'Ameise 🐜', addresses: ['127.0.0.1:1'], standing: 'joined' }),
+      memberOperation(ant, 6, { id: antMember, name: 'Ameise 🐜', addresses: ['127.0.0.1:1'], membership: 'joined' }),
       put(ant, 7, 'big', {
         content: `b3t:${'f'.repeat(64)}` as never,
         size: 2 ** 40,

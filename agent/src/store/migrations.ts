@@ -188,6 +188,10 @@ const migrations: readonly string[] = [
   WHERE remote IS NOT NULL
     AND EXISTS (SELECT 1 FROM heads WHERE heads.path = disk.path AND heads.rank = 0 AND heads.type = 0);
   `,
+  `
+  UPDATE ops SET member = json_remove(json_set(member, '$.membership', member ->> '$.standing'), '$.standing')
+  WHERE member ->> '$.standing' IS NOT NULL;
+  `,
 ];
 
 /** The statements that bring a journal of schema `version` to the one this software writes. */

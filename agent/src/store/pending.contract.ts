@@ -36,7 +36,7 @@ export function pendingContract(open: () => Journal): void {
     const gone = remove(ant, 2, 'x');
     const sibling = put(bee, 1, 'x', { hlc: 1 });
 
-    const member = memberOperation(ant, 1, { id: antMember, name: 'a', addresses: [], standing: 'joined' });
+    const member = memberOperation(ant, 1, { id: antMember, name: 'a', addresses: [], membership: 'joined' });
 
     /** A step is an operation to append, or a row of `disk` to write. */
     type Step =
@@ -148,7 +148,7 @@ export function pendingContract(open: () => Journal): void {
     });
 
     test('[AK1] entries of the member list are applied once they are known, contested ones too', () => {
-      const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], standing: 'joined' };
+      const record: MemberRecord = { id: beeMember, name: 'bee', addresses: [], membership: 'joined' };
       journal.append([memberOperation(bee, 1, record), memberOperation(cat, 1, { ...record, name: 'bea' })]);
       expect(journal.totals.counts()).toMatchObject({ contested: 1, pending: 0 });
       expect(journal.applied()).toEqual({ vector: { [bee]: 1, [cat]: 1 }, ranges: {} });

@@ -22,7 +22,7 @@ export function treeContract(open: () => Journal): void {
     test('[TR1] a directory lists its own entries, not those of the directories in it', () => {
       journal.append([mkdir(ant, 1, 'a'), mkdir(ant, 2, 'a/d'), put(ant, 3, 'a/d/x'), put(ant, 4, 'a/gone')]);
       journal.append([remove(ant, 5, 'a/gone'), put(ant, 6, 'a/d-'), put(ant, 7, 'a/🐜'), put(ant, 8, 'a.b')]);
-      journal.append([memberOperation(ant, 9, { id: antMember, name: 'ant', addresses: [], standing: 'joined' })]);
+      journal.append([memberOperation(ant, 9, { id: antMember, name: 'ant', addresses: [], membership: 'joined' })]);
       expect(children('')).toEqual(['a', 'a.b']);
       expect(children('a')).toEqual(['a/d', 'a/d-', 'a/🐜']);
       expect(children('a/d/x')).toEqual([]);

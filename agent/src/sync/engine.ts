@@ -271,7 +271,7 @@ export class Engine {
     if (!lifecycle.enter('pulling')) return;
     await this.catchUp.first();
     if (!lifecycle.enter('scanning')) return;
-    const join = () => writeOwnRecord(context, this.operationWriter, { standing: 'joined' });
+    const join = () => writeOwnRecord(context, this.operationWriter, { membership: 'joined' });
     if (!(await writeOnceRoom(context.clock, join, () => lifecycle.isLeaving))) return;
     await untilRulesAreKnown(context, () => lifecycle.isLeaving);
     if (lifecycle.isLeaving) return;

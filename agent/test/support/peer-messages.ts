@@ -49,7 +49,7 @@ const memberRecord = fc.record({
   id: fc.constantFrom(...members),
   name: memberName,
   addresses: fc.array(fc.constantFrom('ant:7000', '[::1]:7001'), { maxLength: 3 }),
-  standing: fc.constantFrom('joined' as const, 'left' as const),
+  membership: fc.constantFrom('joined' as const, 'left' as const),
 });
 
 /** The content whose blocks have these hashes. */
@@ -190,7 +190,7 @@ const selfReport = fc
     freeBytes: count,
     load: positive,
     problems: count,
-    trouble: optional(fc.constantFrom(...problemCodes, 'code-of-a-newer-version')),
+    worstProblem: optional(fc.constantFrom(...problemCodes, 'code-of-a-newer-version')),
     progress: optional(fc.record({ source: fc.constantFrom(...members), done: count, total: count })),
     latenciesMs: fc.dictionary(fc.constantFrom(...members), positive),
   })

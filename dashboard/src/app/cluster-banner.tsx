@@ -1,4 +1,4 @@
-import { clusterVerdict, type Finding, type Subject, staleViewReason } from '@lockstep/shared/present';
+import { clusterVerdict, type Subject, staleViewReason, type VerdictPart } from '@lockstep/shared/present';
 import { Text } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconClock, IconHandStop, IconRefresh } from '@tabler/icons-react';
 import { Fragment } from 'react';
@@ -18,7 +18,7 @@ const icons = {
 /** The sentence and the colour for the whole cluster, above every view. Each part of it leads to the view where a person can act. */
 export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   const status = useStatus();
-  const { tone, findings, rest } = clusterVerdict(status);
+  const { tone, parts, rest } = clusterVerdict(status);
   const doubt = staleViewReason(status);
   const shown = isStale ? 'stale' : tone;
   const ToneIcon = icons[shown];
@@ -30,7 +30,7 @@ export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
       <div>
         <Text fw={600}>
           {isStale && 'Last known: '}
-          {tone === 'good' ? findings[0].text : <Findings findings={findings} />}
+          {tone === 'good' ? parts[0].text : <VerdictParts parts={parts} />}
           {rest}
         </Text>
         {doubt !== undefined && <Text size="sm">{doubt}</Text>}
@@ -39,18 +39,18 @@ export function ClusterBanner({ isStale }: { readonly isStale: boolean }) {
   );
 }
 
-function Findings({ findings }: { readonly findings: readonly Finding[] }) {
-  return findings.map(({ text, about }, index) => (
+function VerdictParts({ parts }: { readonly parts: readonly VerdictPart[] }) {
+  return parts.map(({ text, about }, index) => (
     <Fragment key={text}>
       {index > 0 && '; '}
-      <Link href={linkOf(about)} className={classes.finding}>
+      <Link href={linkOf(about)} className={classes.part}>
         {text}
       </Link>
     </Fragment>
   ));
 }
 
-/** The address of the view of a finding. */
+/** The address of the view of a part. */
 function linkOf(about: Subject): string {
   switch (about.view) {
     case 'member':

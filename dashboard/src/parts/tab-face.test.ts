@@ -5,7 +5,7 @@ import { tabIcon, tabTitle } from './tab-face.ts';
 function verdict(...found: readonly (readonly [tone: Tone, text: string])[]): Verdict {
   const [first = { tone: 'good' as const, text: 'All hold everything', about: { view: 'members' as const } }, ...rest] =
     found.map(([tone, text]) => ({ tone, text, about: { view: 'members' as const } }));
-  return { tone: first.tone, text: first.text, findings: [first, ...rest], rest: '.' };
+  return { tone: first.tone, text: first.text, parts: [first, ...rest], rest: '.' };
 }
 
 test.each<[string, string, Verdict | undefined, boolean]>([

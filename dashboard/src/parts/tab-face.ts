@@ -7,7 +7,7 @@ export type TabTone = Tone | 'stale';
 export function tabTitle(view: string, verdict: Verdict | undefined, isSilent: boolean): string {
   const place = view === 'Overview' ? 'Lockstep' : `${view} · Lockstep`;
   if (isSilent) return `(?) no answer · ${place}`;
-  const urgent = verdict?.findings.filter(({ tone }) => tone === 'bad' || tone === 'held') ?? [];
+  const urgent = verdict?.parts.filter(({ tone }) => tone === 'bad' || tone === 'held') ?? [];
   const [first] = urgent;
   return first === undefined ? `${view} · Lockstep` : `(${urgent.length}) ${first.text} · ${place}`;
 }

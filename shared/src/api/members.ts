@@ -56,7 +56,7 @@ export const memberReportSchema = z
     clockSkewMs: z.number().optional().describe('How far its clock is ahead of the asked member’s.'),
     pending: countSchema.optional().describe('Paths that its disk does not show yet.'),
     problems: countSchema.optional().describe('The number of its problems; its own status lists them.'),
-    trouble: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
+    worstProblem: z.string().optional().describe('Code of the worst of its problems; absent when it has none.'),
     files: countSchema.optional().describe('Files that are in place on its disk.'),
     bytes: countSchema.optional().describe('Bytes of these files.'),
     progress: progressSchema.optional().describe('Absent when its disk lacks no bytes, and while it is not heard.'),

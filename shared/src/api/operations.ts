@@ -39,7 +39,7 @@ export const operationReportSchema = z
     target: z.string().optional().describe('Text of a symbolic link.'),
     from: z.string().optional().describe('The path it was renamed from.'),
     group: countSchema.optional().describe('`seq` of the first operation of the group that it belongs to.'),
-    standing: z.enum(['joined', 'left']).optional().describe('Membership operations only.'),
+    membership: z.enum(['joined', 'left']).optional().describe('Membership operations only.'),
     writer: z
       .object({ member: z.string(), memberName: z.string(), at: momentSchema })
       .optional()

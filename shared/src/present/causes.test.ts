@@ -40,9 +40,9 @@ test.each<[string, readonly string[], readonly MemberReport[], Partial<Status>?]
   [
     'a grave problem of another member',
     ['disk | room bee | bee has 2 problems: disk full'],
-    [ant, { ...bee, problems: 2, trouble: 'disk-full', freeBytes: 5 }, cat],
+    [ant, { ...bee, problems: 2, worstProblem: 'disk-full', freeBytes: 5 }, cat],
   ],
-  ['no problem that puts nothing at risk', [], [ant, { ...bee, problems: 1, trouble: 'path-special' }, cat]],
+  ['no problem that puts nothing at risk', [], [ant, { ...bee, problems: 1, worstProblem: 'path-special' }, cat]],
   [
     'its own problems, each code once and without a path',
     [

@@ -54,7 +54,7 @@ export function causesOf(status: Status, freeBytesMin: number): readonly Cause[]
   }
   const others = memberProblems(status).flatMap(({ member: other, why }) => {
     if (why === 'down') return [downCause(other)];
-    return why === 'problems' ? problemCauses(other, [other.trouble ?? 'unknown'], other.problems ?? 1) : [];
+    return why === 'problems' ? problemCauses(other, [other.worstProblem ?? 'unknown'], other.problems ?? 1) : [];
   });
   const near = status.members.filter(({ self, condition }) => !self && condition !== 'left' && !isAway(condition));
   return [...others, ...near.flatMap((other) => roomCauses(other, freeBytesMin)), ...cutCauses(status), ...own].filter(

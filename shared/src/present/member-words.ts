@@ -41,15 +41,15 @@ export function problemsOf(status: Status, member: MemberReport): number {
 export function problemSentence(status: Status, member: MemberReport): string {
   const count = problemsOf(status, member);
   const others = count > 1 && hasSeveralCodes(status, member) ? ' and others' : '';
-  const reason = member.trouble === undefined ? '' : `: ${problemWords(member.trouble)}${others}`;
+  const reason = member.worstProblem === undefined ? '' : `: ${problemWords(member.worstProblem)}${others}`;
   return member.behind > 0
     ? `${member.name} is ${formatItems(member.behind, 'operation')} behind${reason}`
     : `${member.name} has ${formatItems(count, 'problem')}${reason}`;
 }
 
 /** Of another member only the number of problems and the worst code are known. */
-function hasSeveralCodes({ problems }: Status, { self, trouble }: MemberReport): boolean {
-  return self && problems.some(({ code }) => code !== trouble);
+function hasSeveralCodes({ problems }: Status, { self, worstProblem }: MemberReport): boolean {
+  return self && problems.some(({ code }) => code !== worstProblem);
 }
 
 /** `: 145 MB of 436 MB, 1 min left`. */

@@ -21,7 +21,7 @@ const downBee = member('bee', away);
 const pausedCat: MemberReport = { ...downCat, condition: 'paused' };
 const shutCat: MemberReport = { ...downCat, condition: 'shut-down' };
 const awayCat: MemberReport = { ...downCat, condition: 'away', mayBeAway: true, behind: 0 };
-const fullCat = member('cat', { behind: 1_204, problems: 1, trouble: 'disk-full' });
+const fullCat = member('cat', { behind: 1_204, problems: 1, worstProblem: 'disk-full' });
 const refused = {
   problems: [{ code: 'member-refused', member: 'bee:4700', detail: 'Its key is another one.', since: 0 }],
   problemCount: 1,
@@ -131,7 +131,7 @@ test.each<[string, string, Status]>([
     'bee is down; cat is 1,204 operations behind: disk full; dog has problems too.',
     status([ant, downBee, fullCat, { ...fullCat, id: 'dog', name: 'dog' }]),
   ],
-  ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, trouble: 'disk-full' }, bee], { problemCount: 2 })],
+  ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, worstProblem: 'disk-full' }, bee], { problemCount: 2 })],
   ['bad', 'bee has 1 problem.', status([ant, member('bee', { problems: 1 })])],
   ['bad', 'cat is 1,204 operations behind: disk full.', status([ant, bee, fullCat])],
   [
@@ -200,15 +200,15 @@ test.each<[string, string, Status]>([
   [
     'held',
     'bee has 1 problem: not a file.',
-    status([ant, member('bee', { problems: 1, trouble: 'path-special' }), cat]),
+    status([ant, member('bee', { problems: 1, worstProblem: 'path-special' }), cat]),
   ],
   [
     'held',
     'bee and cat have problems.',
     status([
       ant,
-      member('bee', { problems: 1, trouble: 'path-special' }),
-      member('cat', { problems: 1, trouble: 'ignore-rule' }),
+      member('bee', { problems: 1, worstProblem: 'path-special' }),
+      member('cat', { problems: 1, worstProblem: 'ignore-rule' }),
     ]),
   ],
   [
@@ -254,7 +254,7 @@ test.each<[string, string, Status]>([
   ],
   ['bad', 'Every member that ant reached refuses it.', status([ant], { synchronised: false, ...refused })],
   ['bad', 'Every member that ant reached refuses it.', status([ant, downBee, downCat], refused)],
-  ['bad', 'ant has 1 problem: connection refused.', status([{ ...ant, trouble: 'member-refused' }, bee], refused)],
+  ['bad', 'ant has 1 problem: connection refused.', status([{ ...ant, worstProblem: 'member-refused' }, bee], refused)],
   [
     'bad',
     'ant has left the cluster. Its files stay and are no longer replicated.',
@@ -266,10 +266,15 @@ test.each<[string, string, Status]>([
 
 test('[DB-A1] each part of the sentence has the view in which a person sees more of it', () => {
   const withProblems = status(
-    [ant, { ...downBee, id: 'dog', name: 'dog' }, pausedCat, member('bee', { problems: 1, trouble: 'path-special' })],
+    [
+      ant,
+      { ...downBee, id: 'dog', name: 'dog' },
+      pausedCat,
+      member('bee', { problems: 1, worstProblem: 'path-special' }),
+    ],
     { conflictCopies: 2 },
   );
-  expect(clusterVerdict(withProblems).findings).toEqual([
+  expect(clusterVerdict(withProblems).parts).toEqual([
     { tone: 'bad', text: 'dog is down', about: { view: 'member', id: 'dog' } },
     { tone: 'held', text: 'cat is paused', about: { view: 'member', id: 'cat' } },
     { tone: 'held', text: 'bee has 1 problem: not a file', about: { view: 'member', id: 'bee' } },

@@ -10,19 +10,19 @@ import { lackingText, shortRuleText } from './on-demand-words.ts';
 import { formatCount, formatItems, formatNames } from './units.ts';
 
 /**
- * The tone of a finding. `good`: nothing to do. `busy`: it becomes good without a person. `held`: it waits for a person, and nothing is
+ * The tone of a part. `good`: nothing to do. `busy`: it becomes good without a person. `held`: it waits for a person, and nothing is
  * at risk. `bad`: a person should look now.
  */
 export type Tone = 'good' | 'busy' | 'held' | 'bad';
 
-/** The view in which a person sees more of a finding, and can act. */
+/** The view in which a person sees more of a part, and can act. */
 export type Subject =
   | { readonly view: 'members' | 'problems' | 'conflicts' | 'transfers' | 'latency' | 'operations' }
   | { readonly view: 'member'; readonly id: string }
   | { readonly view: 'pair'; readonly from: string; readonly to: string };
 
 /** One thing that is true of the cluster. */
-export interface Finding {
+export interface VerdictPart {
   readonly tone: Tone;
   /** A part of a sentence, without a full stop. */
   readonly text: string;
@@ -31,12 +31,12 @@ export interface Finding {
 
 /** The state of the cluster in one sentence. */
 export interface Verdict {
-  /** The gravest tone of the findings. */
+  /** The gravest tone of the parts. */
   readonly tone: Tone;
   readonly text: string;
   /** The parts of the sentence, the gravest first. */
-  readonly findings: readonly [Finding, ...Finding[]];
-  /** The end of the sentence, which reports no finding, as in `; the other two hold everything.` */
+  readonly parts: readonly [VerdictPart, ...VerdictPart[]];
+  /** The end of the sentence, which reports no part, as in `; the other two hold everything.` */
   readonly rest: string;
 }
 
@@ -44,11 +44,11 @@ const tones: readonly Tone[] = ['bad', 'held', 'busy', 'good'];
 
 /** The verdict on the whole cluster as the answering member sees it: everything that needs a person, the gravest first. */
 export function clusterVerdict(status: Status): Verdict {
-  const found = knowsOnlyItself(status) ? ownFindings(status) : findingsOf(status);
+  const found = knowsOnlyItself(status) ? ownParts(status) : partsOf(status);
   const [first, ...others] = found.toSorted((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone));
-  const findings: Verdict['findings'] = first === undefined ? [wholeFinding(status)] : [first, ...others];
-  const rest = `${restOf(status, findings)}.`;
-  return { tone: findings[0].tone, text: findings.map(({ text }) => text).join('; ') + rest, findings, rest };
+  const parts: Verdict['parts'] = first === undefined ? [wholePart(status)] : [first, ...others];
+  const rest = `${restOf(status, parts)}.`;
+  return { tone: parts[0].tone, text: parts.map(({ text }) => text).join('; ') + rest, parts, rest };
 }
 
 /** True when what the member knows of the others is old, or concerns it no more. */
@@ -57,50 +57,50 @@ export function knowsOnlyItself(status: Status): boolean {
 }
 
 /** What is true of the answering member itself. */
-function ownFindings(status: Status): readonly Finding[] {
+function ownParts(status: Status): readonly VerdictPart[] {
   const { name, state } = status.member;
   if (state === 'left') {
     return [
-      finding('bad', `${name} has left the cluster. Its files stay and are no longer replicated`, { view: 'members' }),
+      part('bad', `${name} has left the cluster. Its files stay and are no longer replicated`, { view: 'members' }),
     ];
   }
   const remover = status.paused ? undefined : removerOf(status);
   if (remover !== undefined) {
     const text = `${name} was removed from the cluster by ${remover}: the others refuse it, and its files are no longer replicated`;
-    return [finding('bad', text, { view: 'problems' })];
+    return [part('bad', text, { view: 'problems' })];
   }
   if (isRefused(status)) {
-    return [finding('bad', `Every member that ${name} reached refuses it`, { view: 'problems' })];
+    return [part('bad', `Every member that ${name} reached refuses it`, { view: 'problems' })];
   }
   const text = `${name} is paused: it takes nothing from the others and gives them nothing until it is resumed`;
   const own = status.members.filter(({ self }) => self);
-  return [finding('held', text, { view: 'members' }), ...problemFindings(status, own), ...choiceFindings(status)];
+  return [part('held', text, { view: 'members' }), ...problemParts(status, own), ...choiceParts(status)];
 }
 
-function findingsOf(status: Status): readonly Finding[] {
+function partsOf(status: Status): readonly VerdictPart[] {
   const members = status.members.filter(({ condition }) => condition !== 'left');
   const matrix = latencyMatrix(status);
   const down = members.filter(({ condition }) => condition === 'down');
-  const away = hearsNobody(status) ? [lonelyFinding(status, down)] : awayFindings(members);
+  const away = hearsNobody(status) ? [lonelyPart(status, down)] : awayParts(members);
   const found = [
     ...away,
-    ...problemFindings(status, members),
-    ...cutFindings(matrix),
-    ...shortFindings(status),
-    ...comingFindings(status, members),
+    ...problemParts(status, members),
+    ...cutParts(matrix),
+    ...shortParts(status),
+    ...comingParts(status, members),
   ];
   return [
     ...found,
     // A conflict may wait for days, and does not hide that something is on its way.
-    ...choiceFindings(status),
-    ...(found.length > 0 ? [] : movingFindings(status, members)),
-    ...copiesFindings(members),
-    ...expectedFindings(status, members),
+    ...choiceParts(status),
+    ...(found.length > 0 ? [] : movingParts(status, members)),
+    ...copiesParts(members),
+    ...expectedParts(status, members),
   ];
 }
 
 /** Members that are away as a person expects it. No person needs to act, but what they lack or alone have is said. */
-function expectedFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+function expectedParts(status: Status, members: readonly MemberReport[]): readonly VerdictPart[] {
   const away = members.filter(({ condition }) => condition === 'away');
   if (away.length === 0) return [];
   const [only] = away.length === 1 ? away : [];
@@ -108,7 +108,7 @@ function expectedFindings(status: Status, members: readonly MemberReport[]): rea
   const ahead = away.filter((each) => isAhead(each, status));
   const who = only === undefined ? `${have(ahead)}` : 'has';
   const has = ahead.length === 0 ? '' : `, and ${who} changes that ${status.member.name} does not know yet`;
-  return [finding('good', `${are(away)} away${lacks}${has}`, aboutMembers(away))];
+  return [part('good', `${are(away)} away${lacks}${has}`, aboutMembers(away))];
 }
 
 /** True when several members are down and none is heard: it is more likely cut off itself than the only one running. */
@@ -116,7 +116,7 @@ export function hearsNobody(status: Status): boolean {
   return isCutOff(status) && status.members.filter(({ condition }) => condition === 'down').length > 1;
 }
 
-function lonelyFinding({ member }: Status, down: readonly MemberReport[]): Finding {
+function lonelyPart({ member }: Status, down: readonly MemberReport[]): VerdictPart {
   const others =
     down.length > namedMax
       ? `any of the other ${formatCount(down.length)} members`
@@ -124,11 +124,11 @@ function lonelyFinding({ member }: Status, down: readonly MemberReport[]): Findi
           down.map(({ name }) => name),
           'or',
         );
-  return finding('bad', `${member.name} does not hear ${others}: it may be cut off`, { view: 'members' });
+  return part('bad', `${member.name} does not hear ${others}: it may be cut off`, { view: 'members' });
 }
 
 /** Members that are down, paused or shut down. */
-function awayFindings(members: readonly MemberReport[]): readonly Finding[] {
+function awayParts(members: readonly MemberReport[]): readonly VerdictPart[] {
   const conditions = [
     ['bad', 'down'],
     ['held', 'paused'],
@@ -137,115 +137,115 @@ function awayFindings(members: readonly MemberReport[]): readonly Finding[] {
   return conditions.flatMap(([tone, condition]) => {
     const those = members.filter((member) => member.condition === condition);
     const words = condition === 'shut-down' ? 'shut down' : condition;
-    return those.length === 0 ? [] : [finding(tone, `${are(those)} ${words}`, aboutMembers(those))];
+    return those.length === 0 ? [] : [part(tone, `${are(those)} ${words}`, aboutMembers(those))];
   });
 }
 
 /** Members with problems: the grave ones one by one, the others counted together. */
-function problemFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+function problemParts(status: Status, members: readonly MemberReport[]): readonly VerdictPart[] {
   const withProblems = members
     .filter((member) => problemsOf(status, member) > 0 && !isAway(member.condition))
     .sort((a, b) => b.behind - a.behind || problemsOf(status, b) - problemsOf(status, a));
-  const [worst, ...grave] = withProblems.filter((member) => isGrave(member.trouble ?? 'unknown'));
-  const minor = withProblems.filter((member) => !isGrave(member.trouble ?? 'unknown'));
+  const [worst, ...grave] = withProblems.filter((member) => isGrave(member.worstProblem ?? 'unknown'));
+  const minor = withProblems.filter((member) => !isGrave(member.worstProblem ?? 'unknown'));
   const [first, ...rest] = minor;
   return [
-    ...(worst === undefined ? [] : [finding('bad', problemSentence(status, worst), aboutProblems([worst]))]),
-    ...(grave.length === 0 ? [] : [finding('bad', `${have(grave)} problems too`, aboutProblems(grave))]),
+    ...(worst === undefined ? [] : [part('bad', problemSentence(status, worst), aboutProblems([worst]))]),
+    ...(grave.length === 0 ? [] : [part('bad', `${have(grave)} problems too`, aboutProblems(grave))]),
     ...(first !== undefined && rest.length === 0
-      ? [finding('held', problemSentence(status, first), aboutProblems([first]))]
+      ? [part('held', problemSentence(status, first), aboutProblems([first]))]
       : []),
-    ...(rest.length === 0 ? [] : [finding('held', `${have(minor)} problems`, aboutProblems(minor))]),
+    ...(rest.length === 0 ? [] : [part('held', `${have(minor)} problems`, aboutProblems(minor))]),
   ];
 }
 
 /** Pairs that are cut off. Nothing is at risk while another member passes on what each of the two makes. */
-function cutFindings(matrix: Matrix): readonly Finding[] {
+function cutParts(matrix: Matrix): readonly VerdictPart[] {
   const [pair, ...others] = matrix.cut;
   if (pair === undefined) return [];
   const tone = matrix.cut.every((each) => whoReachesBoth(matrix, each) !== '') ? 'held' : 'bad';
   if (others.length > 0) {
     const pairs = formatCount(matrix.cut.length);
-    return [finding(tone, `${pairs} pairs of members are cut off from each other`, { view: 'latency' })];
+    return [part(tone, `${pairs} pairs of members are cut off from each other`, { view: 'latency' })];
   }
   const { from, to } = pair;
   const reached = whoReachesBoth(matrix, pair);
   const text = `${from.name} and ${to.name} are cut off from each other${reached === '' ? '' : `, and ${reached} both`}`;
-  return [finding(tone, text, { view: 'pair', from: from.id, to: to.id })];
+  return [part(tone, text, { view: 'pair', from: from.id, to: to.id })];
 }
 
 /** Conflicts stop nothing, and wait until a person chooses. */
-function choiceFindings({ conflictCopies: count }: Status): readonly Finding[] {
+function choiceParts({ conflictCopies: count }: Status): readonly VerdictPart[] {
   if (count === 0) return [];
   const text = `${formatItems(count, 'conflict')} ${count === 1 ? 'waits' : 'wait'} for a choice`;
-  return [finding('held', text, { view: 'conflicts' })];
+  return [part('held', text, { view: 'conflicts' })];
 }
 
 /** Files have fewer copies than a person wants, until there are more members or the rule is another one. */
-function shortFindings({ shortRules = [] }: Status): readonly Finding[] {
-  return shortRules.map((rule) => finding('held', shortRuleText(rule), { view: 'members' }));
+function shortParts({ shortRules = [] }: Status): readonly VerdictPart[] {
+  return shortRules.map((rule) => part('held', shortRuleText(rule), { view: 'members' }));
 }
 
 /** Members that make copies. Those that have no room have a problem. */
-function copiesFindings(members: readonly MemberReport[]): readonly Finding[] {
+function copiesParts(members: readonly MemberReport[]): readonly VerdictPart[] {
   return members.flatMap((member) => {
     const { lackingCopies: lacking, condition, name } = member;
     if (lacking === undefined || lacking.isFull || isAway(condition)) return [];
-    return [finding('busy', `${name} ${lackingText(lacking)}`, aboutMembers([member]))];
+    return [part('busy', `${name} ${lackingText(lacking)}`, aboutMembers([member]))];
   });
 }
 
 /** Members that are not here yet, or that are about to be. */
-function comingFindings({ member }: Status, members: readonly MemberReport[]): readonly Finding[] {
+function comingParts({ member }: Status, members: readonly MemberReport[]): readonly VerdictPart[] {
   const those = (...conditions: readonly MemberCondition[]) =>
     members.filter(({ condition }) => conditions.includes(condition));
   const [unknown, silent, coming] = [those('unknown'), those('silent'), those('joining', 'syncing')];
   const answered = unknown.length === 1 ? 'has' : 'have';
   return [
     unknown.length > 0 &&
-      finding(
+      part(
         'busy',
         `${member.name} was just started: ${listed(unknown)} ${answered} not answered yet`,
         aboutMembers(unknown),
       ),
-    silent.length > 0 && finding('busy', `${are(silent)} silent`, aboutMembers(silent)),
-    coming.length > 0 && finding('busy', `${are(coming)} catching up${progressOf(coming)}`, { view: 'transfers' }),
+    silent.length > 0 && part('busy', `${are(silent)} silent`, aboutMembers(silent)),
+    coming.length > 0 && part('busy', `${are(coming)} catching up${progressOf(coming)}`, { view: 'transfers' }),
   ].filter((each) => each !== false);
 }
 
 /** What is on its way: the first of these that is true. */
-function movingFindings(status: Status, members: readonly MemberReport[]): readonly Finding[] {
+function movingParts(status: Status, members: readonly MemberReport[]): readonly VerdictPart[] {
   const { conflicts, conflictCopies, pending, member, synchronised } = status;
   if (conflicts > 0) {
     const text = `${formatItems(conflicts, 'file')} ${conflicts === 1 ? 'has' : 'have'} conflicting versions; copies are on the way`;
-    return [finding('busy', text, { view: 'operations' })];
+    return [part('busy', text, { view: 'operations' })];
   }
   const here = members.filter(({ condition }) => condition !== 'away');
   const behind = here.filter((each) => each.behind > 0).sort((a, b) => b.behind - a.behind);
-  if (behind.length > 0) return [finding('busy', behindText(behind), { view: 'transfers' })];
+  if (behind.length > 0) return [part('busy', behindText(behind), { view: 'transfers' })];
   if (pending > 0) {
-    return [finding('busy', `${formatItems(pending, 'file')} on the way to ${member.name}`, { view: 'transfers' })];
+    return [part('busy', `${formatItems(pending, 'file')} on the way to ${member.name}`, { view: 'transfers' })];
   }
   const ahead = here.filter((each) => isAhead(each, status));
   if (ahead.length > 0) {
-    return [finding('busy', `${have(ahead)} changes that ${member.name} does not know yet`, { view: 'operations' })];
+    return [part('busy', `${have(ahead)} changes that ${member.name} does not know yet`, { view: 'operations' })];
   }
   const isKnownWhy = members.some((each) => each.condition === 'away' && isAhead(each, status));
   // The least that can be said, and only if nothing else is.
   return synchronised || isKnownWhy || conflictCopies > 0
     ? []
-    : [finding('busy', 'Changes are on their way', { view: 'operations' })];
+    : [part('busy', 'Changes are on their way', { view: 'operations' })];
 }
 
 /** All is well. */
-function wholeFinding({ members, member }: Status): Finding {
+function wholePart({ members, member }: Status): VerdictPart {
   const joined = members.filter(({ condition }) => condition !== 'left');
   const { length } = joined;
-  if (length === 1) return finding('good', `${member.name} is alone and waits for others`, { view: 'members' });
+  if (length === 1) return part('good', `${member.name} is alone and waits for others`, { view: 'members' });
   const all = length === 2 ? 'Both members' : `All ${formatCount(length)} members`;
   const onDemand = joined.filter((each) => each.onDemand);
   const text = onDemand.length === 0 ? `${all} hold everything` : onDemandText(joined, onDemand, all);
-  return finding('good', text, { view: 'members' });
+  return part('good', text, { view: 'members' });
 }
 
 /** Who has everything, in a cluster in which some members fetch contents on demand. */
@@ -257,7 +257,7 @@ function onDemandText(joined: readonly MemberReport[], onDemand: readonly Member
   return `${listed(full)} ${verb(full, 'holds', 'hold')} everything; ${listed(onDemand)} ${verb(onDemand, 'fetches', 'fetch')} contents on demand`;
 }
 
-function finding(tone: Tone, text: string, about: Subject): Finding {
+function part(tone: Tone, text: string, about: Subject): VerdictPart {
   return { tone, text, about };
 }
 
@@ -292,14 +292,14 @@ function isAhead({ self, version = {} }: MemberReport, { version: known }: Statu
 }
 
 /** The state of the members that are not away, if some are away and the others lack nothing. */
-function restOf(status: Status, findings: readonly Finding[]): string {
+function restOf(status: Status, parts: readonly VerdictPart[]): string {
   const members = status.members.filter(({ condition }) => condition !== 'left');
   const away = members.filter(({ condition }) => isAway(condition));
   const others = members.length - away.length;
   const isSame = members.every(
     (member) => away.includes(member) || (member.condition === 'active' && member.behind === 0),
   );
-  const isBusy = findings.some(({ tone }) => tone === 'busy');
+  const isBusy = parts.some(({ tone }) => tone === 'busy');
   if (knowsOnlyItself(status) || away.length === 0 || others < 2 || isBusy || !isSame) return '';
   if (!status.synchronised || status.pending > 0) return '';
   const isAnyOnDemand = members.some((member) => member.onDemand && !away.includes(member));

@@ -191,7 +191,7 @@ export interface SelfReport {
   readonly load: number;
   readonly problems: number;
   /** Code of the worst of them. A newer member may send one that is not known here. */
-  readonly trouble?: string | undefined;
+  readonly worstProblem?: string | undefined;
   /** Names the webhook by which it tells people, if it has one: members with the same one agree on one that posts. */
   readonly webhook?: string | undefined;
   readonly progress?: CatchUpProgress | undefined;

@@ -1,19 +1,19 @@
 import { statfs } from 'node:fs/promises';
 import { freeBytesMin } from '@lockstep/shared';
 import { formatBytes, formatCount } from '@lockstep/shared/present';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn, fail } = findingsOf('disk space');
+const { ok, warn, fail } = resultsOf('disk space');
 
 /** The number of free inodes below which the doctor warns. */
 const freeEntriesMin = 10_000;
 
 /** Checks the free space for new files, the journal and replaced versions. */
-export async function checkDisk({ directory, config }: Subject): Promise<readonly Finding[]> {
+export async function checkDisk({ directory, config }: Subject): Promise<readonly CheckResult[]> {
   const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
   const free = bavail * bsize;
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   const room = config?.historySize ?? { bytes: 0 };
   const roomForHistory = 'bytes' in room ? room.bytes : blocks * bsize * room.share;
   if (free < freeBytesMin) {

@@ -1,7 +1,7 @@
 import type { Terminal } from '../output/terminal.ts';
+import type { CheckResult } from './check-result.ts';
 import { checkDisk } from './disk.ts';
 import { checkFileSystem } from './file-system.ts';
-import type { Finding } from './finding.ts';
 import { checkInotify } from './inotify.ts';
 import { checkOpenFiles } from './limits.ts';
 import { checkAgent, checkTheJournal, readSubject } from './member-state.ts';
@@ -10,7 +10,7 @@ import { checkPermissions } from './permissions.ts';
 import { checkExposure, checkPorts } from './ports.ts';
 import type { Subject } from './subject.ts';
 
-const checks: readonly ((subject: Subject) => Promise<readonly Finding[]>)[] = [
+const checks: readonly ((subject: Subject) => Promise<readonly CheckResult[]>)[] = [
   checkAgent,
   checkPermissions,
   checkTheJournal,
@@ -24,9 +24,9 @@ const checks: readonly ((subject: Subject) => Promise<readonly Finding[]>)[] = [
 ];
 
 /** Checks everything that the member in `directory` needs, without changing any of it. */
-export async function examine(terminal: Terminal, directory: string): Promise<readonly Finding[]> {
-  const { subject, findings } = await readSubject(terminal, directory);
-  const found = [...findings];
+export async function examine(terminal: Terminal, directory: string): Promise<readonly CheckResult[]> {
+  const { subject, results } = await readSubject(terminal, directory);
+  const found = [...results];
   for (const check of checks) found.push(...(await check(subject)));
   return found;
 }

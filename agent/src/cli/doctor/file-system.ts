@@ -1,10 +1,10 @@
 import { nodeSystemCalls } from '../../fs/node-system-calls.ts';
 import { caseFolding, foldsCase } from '../../fs/open-folder.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn } = findingsOf('file system');
+const { ok, warn } = resultsOf('file system');
 
 export const mountinfoFile = '/proc/self/mountinfo';
 
@@ -70,8 +70,8 @@ export function fileSystemOf(path: string, mountinfo: string): FileSystem | unde
   return found;
 }
 
-/** The finding for a file system of this type. */
-export function judgeFileSystem(type: string): Finding {
+/** The result for a file system of this type. */
+export function judgeFileSystem(type: string): CheckResult {
   const kind = kinds.find(({ pattern }) => pattern.test(type));
   return kind === undefined
     ? ok(`The folder is on ${type}.`)
@@ -79,9 +79,9 @@ export function judgeFileSystem(type: string): Finding {
 }
 
 /** Checks that the folder is on a file system that reports every change and keeps the files. */
-export async function checkFileSystem({ directory, state }: Subject): Promise<readonly Finding[]> {
+export async function checkFileSystem({ directory, state }: Subject): Promise<readonly CheckResult[]> {
   const found = fileSystemOf(directory, (await readProc(mountinfoFile)) ?? '');
-  const findings = found === undefined ? [] : [judgeFileSystem(found.type)];
-  if (foldsCase(nodeSystemCalls(), state)) findings.push(warn(caseFolding.what, caseFolding.remedy));
-  return findings;
+  const results = found === undefined ? [] : [judgeFileSystem(found.type)];
+  if (foldsCase(nodeSystemCalls(), state)) results.push(warn(caseFolding.what, caseFolding.remedy));
+  return results;
 }

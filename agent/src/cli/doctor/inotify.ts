@@ -2,11 +2,11 @@ import { readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateDirectoryName } from '@lockstep/shared';
 import { formatCount, formatItems } from '@lockstep/shared/present';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import { readProc, smallestLimit } from './proc.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn, fail } = findingsOf('inotify');
+const { ok, warn, fail } = resultsOf('inotify');
 
 /** The share of this user's watches above which the folder has little room to grow. */
 const comfortable = 0.8;
@@ -63,7 +63,7 @@ function raise(setting: string, value: number): string {
 }
 
 /** Checks the inotify limits: every directory needs a watch, and the kernel limits their number for each user. */
-export async function checkInotify({ directory, state, running }: Subject): Promise<readonly Finding[]> {
+export async function checkInotify({ directory, state, running }: Subject): Promise<readonly CheckResult[]> {
   const [watchesMax, instancesMax] = await Promise.all([
     smallestLimit(['/proc/sys/fs/inotify/max_user_watches', '/proc/sys/user/max_inotify_watches']),
     smallestLimit(['/proc/sys/fs/inotify/max_user_instances', '/proc/sys/user/max_inotify_instances']),
@@ -73,7 +73,7 @@ export async function checkInotify({ directory, state, running }: Subject): Prom
   // The agent runs as the owner of its state; this command may run as root.
   const { uid } = await stat(state);
   const others = await useOfOthers(uid, running?.pid);
-  const found: Finding[] = [];
+  const found: CheckResult[] = [];
   if (others.instances >= instancesMax) {
     const detail = `All ${formatCount(instancesMax)} inotify instances of this user are taken by other programs: nothing can be watched.`;
     found.push(fail(detail, raise('fs.inotify.max_user_instances', Math.max(128, 2 * instancesMax))));

@@ -1,9 +1,9 @@
 import { formatCount } from '@lockstep/shared/present';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn, fail } = findingsOf('open files');
+const { ok, warn, fail } = resultsOf('open files');
 
 /** The files that an idle agent has open: its journal, sockets, worker threads. */
 const filesMin = 128;
@@ -18,7 +18,7 @@ const remedy =
  * Checks the number of files that the agent may have open: the agent's own limit if it runs, else that of this process. Node has raised
  * that as far as it may, as it will for an agent that is started from here.
  */
-export async function checkOpenFiles({ running }: Subject): Promise<readonly Finding[]> {
+export async function checkOpenFiles({ running }: Subject): Promise<readonly CheckResult[]> {
   const limits = await readProc(`/proc/${running?.pid ?? 'self'}/limits`);
   const text = /^Max open files\s+(\S+)/m.exec(limits ?? '')?.[1];
   if (text === undefined) return [];

@@ -15,11 +15,11 @@ import { checkJournal, hasLeft } from '../../store/check-journal.ts';
 import { JournalDamagedError } from '../../store/journal-error.ts';
 import { findApi } from '../api-client.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import type { RunningMember, Subject } from './subject.ts';
 
-const member = findingsOf('member');
-const journal = findingsOf('journal');
+const member = resultsOf('member');
+const journal = resultsOf('journal');
 
 /** The longest time for the agent's status; a slower agent has a problem. */
 const answerTimeoutMs = 10_000;
@@ -27,8 +27,8 @@ const answerTimeoutMs = 10_000;
 /** The remedy for a LockstepError: its message ends with what to do. */
 const asItSays = 'Follow the advice in this message.';
 
-/** Reads a part of the state; an error in it becomes a finding. */
-async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T | undefined> {
+/** Reads a part of the state; an error in it becomes a result. */
+async function attempt<T>(read: () => Promise<T>, found: CheckResult[]): Promise<T | undefined> {
   try {
     return await read();
   } catch (error) {
@@ -38,7 +38,7 @@ async function attempt<T>(read: () => Promise<T>, found: Finding[]): Promise<T |
   }
 }
 
-async function findAgent(directory: string, found: Finding[]): Promise<RunningMember | undefined> {
+async function findAgent(directory: string, found: CheckResult[]): Promise<RunningMember | undefined> {
   const before = found.length;
   const agent = await attempt(() => findRunning(directory), found);
   if (agent === undefined) return found.length > before ? { pid: undefined, status: undefined } : undefined;
@@ -49,30 +49,30 @@ async function findAgent(directory: string, found: Finding[]): Promise<RunningMe
   return { pid: agent.pid, status };
 }
 
-/** Reads the data that the checks need, and returns findings for the parts that cannot be read. */
+/** Reads the data that the checks need, and returns results for the parts that cannot be read. */
 export async function readSubject(
   terminal: Terminal,
   directory: string,
-): Promise<{ readonly subject: Subject; readonly findings: readonly Finding[] }> {
-  const findings: Finding[] = [];
+): Promise<{ readonly subject: Subject; readonly results: readonly CheckResult[] }> {
+  const results: CheckResult[] = [];
   const state = statePath(directory);
-  const loaded = await attempt(() => loadConfig(directory, { env: terminal.env }), findings);
-  const identity = await attempt(() => loadIdentity(state), findings);
-  const clusterKey = await attempt(() => loadClusterKey(clusterKeyPath(directory)), findings);
-  const running = await findAgent(directory, findings);
+  const loaded = await attempt(() => loadConfig(directory, { env: terminal.env }), results);
+  const identity = await attempt(() => loadIdentity(state), results);
+  const clusterKey = await attempt(() => loadClusterKey(clusterKeyPath(directory)), results);
+  const running = await findAgent(directory, results);
   // A running agent was started with --adopt, or is the original.
-  const instance = running === undefined ? await attempt(() => inspectInstance(directory), findings) : undefined;
+  const instance = running === undefined ? await attempt(() => inspectInstance(directory), results) : undefined;
   if (instance === 'damaged') {
     const damage = `${join(state, 'instance.json')} is damaged. It says where this state directory was made.`;
-    findings.push(member.warn(damage, `The next start writes it again: lockstep up ${shellWord(directory)}`));
+    results.push(member.warn(damage, `The next start writes it again: lockstep up ${shellWord(directory)}`));
   }
-  await attempt(async () => readAccepted(nodeSystemCalls(), state), findings);
+  await attempt(async () => readAccepted(nodeSystemCalls(), state), results);
   const subject = { directory, state, config: loaded?.config, identity, clusterKey, running, nowMs: terminal.nowMs };
-  return { subject, findings };
+  return { subject, results };
 }
 
 /** Reports the state of the agent, from its own status. */
-export function checkAgent({ directory, state, identity, running, nowMs }: Subject): Promise<readonly Finding[]> {
+export function checkAgent({ directory, state, identity, running, nowMs }: Subject): Promise<readonly CheckResult[]> {
   if (running === undefined) {
     if (identity !== undefined && hasLeft(join(state, 'journal.db'), identity.memberId)) {
       const rejoin = `To join again with what is in the folder now: lockstep up --rejoin ${shellWord(directory)}`;
@@ -84,7 +84,7 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
     return Promise.resolve([member.warn('No agent runs here: the folder is not replicated now.', remedy)]);
   }
   const { pid, status } = running;
-  // It does not answer, which is already a finding.
+  // It does not answer, which is already a result.
   if (status === undefined) return Promise.resolve([]);
   const paused = status.paused
     ? [
@@ -104,7 +104,7 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
 }
 
 /** Checks that the journal is whole, and of a version that this software reads. Reads all of it. */
-export function checkTheJournal({ directory, state, running }: Subject): Promise<readonly Finding[]> {
+export function checkTheJournal({ directory, state, running }: Subject): Promise<readonly CheckResult[]> {
   // A running agent has read it at its start, and reports damage itself.
   if (running !== undefined) return Promise.resolve([]);
   const check = checkJournal(join(state, 'journal.db'));

@@ -15,13 +15,13 @@ import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
 import { readRegularFile } from '../../os/regular-file.ts';
 import { printable, shortId } from '../output/format.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import { judgeNode } from './node-version.ts';
 import type { Subject } from './subject.ts';
 
-const reach = findingsOf('peers');
-const clock = findingsOf('clock');
-const versions = findingsOf('versions');
+const reach = resultsOf('peers');
+const clock = resultsOf('clock');
+const versions = resultsOf('versions');
 
 /** The longest time for a probe; a slower member is of no use to this one either. */
 const probeTimeoutMs = 5_000;
@@ -81,7 +81,7 @@ function nameOf(id: MemberId, subject: Subject): string {
   return known === undefined ? `member ${shortId(id)}` : printable(known);
 }
 
-function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subject): Finding {
+function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subject): CheckResult {
   const { address, probed, error } = seen;
   if (probed !== undefined) {
     const proved = subject.running === undefined ? ', and the cluster key agrees' : '';
@@ -106,14 +106,14 @@ function judgeReach(seen: Visit, reached: ReadonlySet<MemberId>, subject: Subjec
 }
 
 /** A member that does not answer because a person wanted that. */
-function judgeWanted({ name, condition }: MemberReport, address: string): Finding {
+function judgeWanted({ name, condition }: MemberReport, address: string): CheckResult {
   const detail = `${printable(name)} ${conditionPhrase(condition)}, and does not answer at ${address}.`;
   if (condition !== 'shut-down') return reach.ok(detail);
   return reach.warn(detail, 'Start it when it is needed: run lockstep up on that machine.');
 }
 
 /** Reports that the others removed this member: those that the probes reached say so, or those that the running agent reached. */
-function judgeRemoval(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+function judgeRemoval(visits: readonly Visit[], subject: Subject): readonly CheckResult[] {
   const status = subject.running?.status;
   const refusal = visits.map(({ probed }) => removerIn(probed?.refusal)).find((name) => name !== undefined);
   const remover = (status && removerOf(status)) ?? refusal;
@@ -128,30 +128,30 @@ function judgeRemoval(visits: readonly Visit[], subject: Subject): readonly Find
 }
 
 /** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */
-function judgeSessions({ running }: Subject): readonly Finding[] {
+function judgeSessions({ running }: Subject): readonly CheckResult[] {
   const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
-  const findings = refused.map(({ detail }) =>
+  const results = refused.map(({ detail }) =>
     reach.fail(printable(detail), 'Follow the advice in this message on the member that it names.'),
   );
-  // Another finding says why there are no sessions.
+  // Another result says why there are no sessions.
   if (running?.status !== undefined && (running.status.paused || removerOf(running.status) !== undefined))
-    return findings;
+    return results;
   const away =
     running?.status?.members.filter(({ self, connected, condition }) => !self && !connected && !isWanted(condition)) ??
     [];
   for (const { name, lastError } of away) {
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
-    findings.push(
+    results.push(
       reach.warn(
         detail.replace(/\.?$/, '.'),
         `Make sure that ${printable(name)} is up: run lockstep up on that machine.`,
       ),
     );
   }
-  return findings;
+  return results;
 }
 
-function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+function judgeClocks(visits: readonly Visit[], subject: Subject): readonly CheckResult[] {
   // Each member once, however many addresses it answered at.
   const measured = new Map<MemberId, number>();
   for (const { probed, skewMs } of visits) {
@@ -173,13 +173,13 @@ function judgeClocks(visits: readonly Visit[], subject: Subject): readonly Findi
       ];
 }
 
-function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Finding[] {
+function judgeVersions(visits: readonly Visit[], subject: Subject): readonly CheckResult[] {
   const answered = visits.flatMap(({ probed }) => probed ?? []);
   const others = new Map(answered.map((probed) => [probed.memberId, probed]));
   const different = [...others.values()].filter(({ software }) => software !== SOFTWARE_VERSION);
   const [oldest, newest]: readonly number[] = [PROTOCOL_VERSION_MIN, PROTOCOL_VERSION];
   const spoken = oldest === newest ? newest : `${oldest} to ${newest}`;
-  const findings = different.map(({ memberId, software }) =>
+  const results = different.map(({ memberId, software }) =>
     versions.warn(
       `${nameOf(memberId, subject)} runs Lockstep ${printable(software)}, and this one is ${SOFTWARE_VERSION}: they understand each other.`,
       'Update all members to the later version within days.',
@@ -188,18 +188,18 @@ function judgeVersions(visits: readonly Visit[], subject: Subject): readonly Fin
   const own = subject.running?.status?.member.software;
   if (own !== undefined && own !== SOFTWARE_VERSION) {
     const detail = `The running agent is Lockstep ${own}, and the installed version is ${SOFTWARE_VERSION}.`;
-    findings.push(versions.warn(detail, 'Start the agent again.'));
+    results.push(versions.warn(detail, 'Start the agent again.'));
   }
   const all = `Lockstep ${SOFTWARE_VERSION}, protocol ${spoken}, Node ${process.versions.node}`;
-  findings.push(...judgeNode(process.versions.node));
+  results.push(...judgeNode(process.versions.node));
   return [
     versions.ok(others.size === 0 ? `${all}.` : `${all}; ${formatItems(others.size, 'member')} asked.`),
-    ...findings,
+    ...results,
   ];
 }
 
 /** Checks that every other member can be reached, has the key and the right time, and speaks a common version. */
-export async function checkPeers(subject: Subject): Promise<readonly Finding[]> {
+export async function checkPeers(subject: Subject): Promise<readonly CheckResult[]> {
   const addresses = await addressesOf(subject);
   const visits = await Promise.all(addresses.map((address) => visit(address, subject)));
   const reached = new Set(visits.flatMap(({ probed }) => probed?.memberId ?? []));

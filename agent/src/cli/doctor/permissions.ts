@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { access, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellWord } from '../../os/shell-word.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import { fileSystemOf, mountinfoFile } from './file-system.ts';
-import { type Finding, findingsOf } from './finding.ts';
 import { readProc } from './proc.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn, fail } = findingsOf('permissions');
+const { ok, warn, fail } = resultsOf('permissions');
 
 /** Files that only their owner may read: their content lets anyone act as this member, or as a member. */
 const secrets = ['cluster.key', 'identity.key'];
@@ -30,7 +30,7 @@ const modes = {
 } as const satisfies Record<Rights, number>;
 
 /** Checks that this user has `rights` on the entry at `path`. */
-async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readonly Finding[]> {
+async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readonly CheckResult[]> {
   const code = await missingRight(path, modes[rights]);
   if (code === undefined) return [];
   const remedy =
@@ -55,7 +55,7 @@ const entries: readonly (readonly [name: string, rights: Rights])[] = [
 ];
 
 /** Checks that an entry of the state directory, if it exists, is of its kind and open to this user. */
-async function checkEntry(path: string, rights: Rights): Promise<readonly Finding[]> {
+async function checkEntry(path: string, rights: Rights): Promise<readonly CheckResult[]> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined) return [];
   const kind = rights === 'rwx' ? 'directory' : 'file';
@@ -64,7 +64,7 @@ async function checkEntry(path: string, rights: Rights): Promise<readonly Findin
   return [fail(`${path} is not a ${kind}, and Lockstep needs one there.`, remedy)];
 }
 
-async function checkSecret(path: string): Promise<readonly Finding[]> {
+async function checkSecret(path: string): Promise<readonly CheckResult[]> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats === undefined || (stats.mode & 0o077) === 0) return [];
   const mode = (stats.mode & 0o777).toString(8);
@@ -72,7 +72,7 @@ async function checkSecret(path: string): Promise<readonly Finding[]> {
 }
 
 /** Checks the owners: a command that was once run as root leaves files that the agent's user cannot write. */
-async function checkOwners(state: string): Promise<readonly Finding[]> {
+async function checkOwners(state: string): Promise<readonly CheckResult[]> {
   const { uid } = await lstat(state);
   const foreign: string[] = [];
   for (const name of await readdir(state)) {
@@ -88,7 +88,7 @@ async function checkOwners(state: string): Promise<readonly Finding[]> {
  * Checks the rights of the agent's own user if root runs the command, from owner, group and mode; the user's other groups are not known
  * here.
  */
-async function checkForOwner(directory: string, state: string): Promise<readonly Finding[]> {
+async function checkForOwner(directory: string, state: string): Promise<readonly CheckResult[]> {
   if (process.getuid?.() !== 0) return [];
   const [folder, own] = await Promise.all([lstat(directory), lstat(state)]);
   if (own.uid === 0) return [];
@@ -98,15 +98,15 @@ async function checkForOwner(directory: string, state: string): Promise<readonly
   return [warn(detail, `Give it to that user: chown --reference=${shellWord(state)} ${shellWord(directory)}`)];
 }
 
-/** The finding for a disk to which nothing can be written any more. access(2) does not see that. `mountinfo`: the text of that file. */
-export function judgeWriting(directory: string, mountinfo: string): readonly Finding[] {
+/** The result for a disk to which nothing can be written any more. access(2) does not see that. `mountinfo`: the text of that file. */
+export function judgeWriting(directory: string, mountinfo: string): readonly CheckResult[] {
   if (!fileSystemOf(directory, mountinfo)?.options.includes('emergency_ro')) return [];
   const detail = `The disk of ${directory} was made read-only by the system after an error (emergency_ro).`;
   return [fail(detail, 'Read the error in dmesg, unmount the disk, check it with fsck, and mount it again.')];
 }
 
 /** Checks that the folder and its state can be written, and that the keys are secret. */
-export async function checkPermissions({ directory, state }: Subject): Promise<readonly Finding[]> {
+export async function checkPermissions({ directory, state }: Subject): Promise<readonly CheckResult[]> {
   const stopped = judgeWriting(directory, (await readProc(mountinfoFile)) ?? '');
   const rights = [...stopped, ...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { formatHostPort, type HostPort, LockstepError, parseHostPort } from '@lockstep/shared';
 import { guardDashboard, isLoopback } from '../../member-dir/dashboard-guard.ts';
-import { type Finding, findingsOf } from './finding.ts';
+import { type CheckResult, resultsOf } from './check-result.ts';
 import type { Subject } from './subject.ts';
 
-const { ok, warn, fail } = findingsOf('ports');
+const { ok, warn, fail } = resultsOf('ports');
 
 const settings = '.lockstep/config.toml';
 
@@ -23,7 +23,7 @@ async function listenError({ host, port }: HostPort): Promise<string | undefined
   }
 }
 
-async function checkFree(key: string, wanted: HostPort): Promise<Finding> {
+async function checkFree(key: string, wanted: HostPort): Promise<CheckResult> {
   const address = formatHostPort(wanted);
   switch (await listenError(wanted)) {
     case undefined:
@@ -47,7 +47,7 @@ async function checkFree(key: string, wanted: HostPort): Promise<Finding> {
 }
 
 /** Compares the address of the running agent with the setting, which may have changed since its start. */
-function checkOurs(key: string, wanted: HostPort, actual: string): Finding {
+function checkOurs(key: string, wanted: HostPort, actual: string): CheckResult {
   const { host, port } = parseHostPort(actual) ?? { host: '', port: 0 };
   const isSame = (wanted.port === 0 || wanted.port === port) && wanted.host === host;
   if (isSame) return ok(`The agent listens on ${actual} (${key}).`);
@@ -58,7 +58,7 @@ function checkOurs(key: string, wanted: HostPort, actual: string): Finding {
 }
 
 /** Checks that both ports are free, or used by this member's agent. */
-export async function checkPorts({ config, running }: Subject): Promise<readonly Finding[]> {
+export async function checkPorts({ config, running }: Subject): Promise<readonly CheckResult[]> {
   if (config === undefined) return [];
   const { listen, dashboard } = config;
   if (running === undefined) return [await checkFree('listen', listen), await checkFree('dashboard', dashboard)];
@@ -71,7 +71,7 @@ export async function checkPorts({ config, running }: Subject): Promise<readonly
 }
 
 /** Checks that strangers on other machines cannot use the dashboard. */
-export async function checkExposure({ config, directory }: Subject): Promise<readonly Finding[]> {
+export async function checkExposure({ config, directory }: Subject): Promise<readonly CheckResult[]> {
   if (config === undefined) return [];
   const { host } = config.dashboard;
   try {

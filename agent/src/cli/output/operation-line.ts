@@ -32,9 +32,9 @@ export function describeOperation(operation: OperationReport): string {
 }
 
 /** The path of such an operation is the name of the member that it is about. */
-function memberDeed({ standing, path, memberName }: OperationReport, name: string): string {
-  if (path !== memberName) return standing === 'left' ? `removed the member ${name}` : `took the member ${name} back`;
-  return standing === 'left'
+function memberDeed({ membership, path, memberName }: OperationReport, name: string): string {
+  if (path !== memberName) return membership === 'left' ? `removed the member ${name}` : `took the member ${name} back`;
+  return membership === 'left'
     ? 'left the cluster'
     : 'joined the cluster, or changed its address, its room or a rule for copies';
 }

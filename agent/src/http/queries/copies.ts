@@ -7,7 +7,7 @@ const pathsMax = 10;
 /** On at least how many members the contents of files are kept, and which members lack copies. */
 export function readCopies({ context: { journal, self }, peers, copies }: Engine): CopiesReport {
   const { placement } = copies;
-  const members = journal.members.all().filter(({ standing }) => standing === 'joined');
+  const members = journal.members.all().filter(({ membership }) => membership === 'joined');
   return {
     rules: placement.rules.active.map((rule) => ({ ...rule })),
     members: members.map(({ id, onDemand, room }) => ({

@@ -3,16 +3,16 @@ import type { Engine } from '../../sync/engine.ts';
 
 /**
  * The member that is named by its name, or by its id or the start of it. With `preferred`, one that left is meant only if no member of that
- * standing is. Throws `request-invalid` if no member or several are meant.
+ * membership is. Throws `request-invalid` if no member or several are meant.
  */
 export function findMember(
   { context: { journal } }: Engine,
   member: string,
-  preferred?: MemberRecord['standing'],
+  preferred?: MemberRecord['membership'],
 ): MemberRecord {
   const members = journal.members.all();
   const first = matching(
-    members.filter(({ standing }) => standing === preferred),
+    members.filter(({ membership }) => membership === preferred),
     member,
   );
   const meant = first.length > 0 ? first : matching(members, member);

@@ -26,7 +26,7 @@ export function reportOperation(engine: Engine, operation: Operation): Operation
     target,
     from,
     group,
-    standing: operation.member?.standing,
+    membership: operation.member?.membership,
     ...authorshipOf(engine, operation),
   };
 }

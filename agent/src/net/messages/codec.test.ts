@@ -181,7 +181,7 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
       ...core(),
       kind: 'member',
       path: memberPath(member),
-      member: { id: member, name: 'ant', addresses: [], standing: 'joined' },
+      member: { id: member, name: 'ant', addresses: [], membership: 'joined' },
     },
   };
 
@@ -264,7 +264,11 @@ describe('[SY6] bytes that are not a message are refused, with a reason', () => 
     ['member', 'member lacks member', { member: undefined }],
     ['member', "path is not the member's", { path: 'x' }],
     ['member', "path is not the member's", { path: memberPath(members[1] as MemberId) }],
-    ['member', 'member is not a member record', { member: { id: 'x', name: 'x', addresses: [], standing: 'joined' } }],
+    [
+      'member',
+      'member is not a member record',
+      { member: { id: 'x', name: 'x', addresses: [], membership: 'joined' } },
+    ],
     ['member', 'member has group', { group: 1 }],
   ])('%s: %s', (kind, fault, changes) => {
     const changed = { ...base[kind], ...changes } as Operation;

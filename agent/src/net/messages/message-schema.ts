@@ -68,7 +68,7 @@ const selfReport = z.object({
   freeBytes: z.number().min(0).optional(),
   load: z.number().min(0),
   problems: count,
-  trouble: z.string().max(problemCodeCharactersMax).optional(),
+  worstProblem: z.string().max(problemCodeCharactersMax).optional(),
   webhook: z.string().max(problemCodeCharactersMax).optional(),
   progress: z.object({ source: memberId, done: count, total: count }).optional(),
   latenciesMs: latencies,

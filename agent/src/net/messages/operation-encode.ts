@@ -78,9 +78,9 @@ function encodeOperation({ operation, bytes }: CarriedOperation, origins: Origin
     row.push(operation.blocks);
   }
   if (operation.member !== undefined) {
-    const { id, name, addresses, standing, ...more } = operation.member;
+    const { id, name, addresses, membership, ...more } = operation.member;
     flags |= has.member;
-    row.push({ id, name, addresses, standing, ...withoutAbsent(more) });
+    row.push({ id, name, addresses, membership, ...withoutAbsent(more) });
   }
   if (bytes !== undefined) {
     flags |= has.bytes;

@@ -14,7 +14,7 @@ export function copiesPerson(
 }
 
 function setCopies({ engine, isRunning, journal }: Machine, random: Random): void {
-  const count = journal.members.all().filter(({ standing }) => standing === 'joined').length;
+  const count = journal.members.all().filter(({ membership }) => membership === 'joined').length;
   if (engine === undefined || !isRunning || engine.lifecycle.state !== 'active' || count === 0) return;
   const pattern = random.pick(['', '', '', '*b*', 'c/']);
   const isKnown = engine.copies.placement.rules.active.some((rule) => rule.pattern === pattern);

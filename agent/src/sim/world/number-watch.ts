@@ -42,7 +42,7 @@ export class NumberWatch {
       const { origin, seq, hlc } = operation;
       given.push({ hlc, mark: journal.log.mark(origin, seq), markBefore: journal.log.mark(origin, seq - 1) });
       if (before === undefined || before.hlc === hlc) continue;
-      const hasOthers = journal.members.all().some((member) => member.id !== id && member.standing === 'joined');
+      const hasOthers = journal.members.all().some((member) => member.id !== id && member.membership === 'joined');
       // The others that it heard may not have known the number either, and have confirmed it.
       const hasHeard = engine?.peers.all().some(({ lastHeardMs }) => lastHeardMs !== undefined) ?? false;
       if (hasOthers && !hasHeard)

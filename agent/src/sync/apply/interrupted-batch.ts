@@ -212,7 +212,7 @@ function changesFor(
   const { seen, row, isKept, from } = entry;
   const { path } = seen;
   const [head] = journal.heads.at(path);
-  const finding = findLocalChange({
+  const change = findLocalChange({
     path,
     seen,
     row,
@@ -226,13 +226,13 @@ function changesFor(
         .map(({ operation }) => operation),
   });
   const isUsers =
-    finding.do === 'adopt' &&
-    (head === undefined || dotKey(finding.head) !== dotKey(head)) &&
-    wasMovedHere(context, seen, { operation: finding.head, from });
-  if (finding.do === 'adopt' && !isUsers) {
-    return [entryFor(path, finding.head, finding.fingerprint, finding.racy, { unsynced: true })];
+    change.do === 'adopt' &&
+    (head === undefined || dotKey(change.head) !== dotKey(head)) &&
+    wasMovedHere(context, seen, { operation: change.head, from });
+  if (change.do === 'adopt' && !isUsers) {
+    return [entryFor(path, change.head, change.fingerprint, change.racy, { unsynced: true })];
   }
-  if ((finding.do !== 'draft' && !isUsers) || row?.fingerprint === undefined || !isKept) return [];
+  if ((change.do !== 'draft' && !isUsers) || row?.fingerprint === undefined || !isKept) return [];
   // An edit in place: the user had the version of the row before their eyes.
   if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
   // It is unknown which of the two the user saw. As an edit of damage, theirs supersedes neither, and a delete has no effect.

@@ -63,7 +63,7 @@ export class Copies {
     const fault = pattern === '' ? undefined : patternFault(pattern);
     if (fault !== undefined) throw invalid(`${JSON.stringify(pattern)} is no pattern: ${fault}`);
     const members = journal.members.all();
-    const count = members.filter(({ standing }) => standing === 'joined').length;
+    const count = members.filter(({ membership }) => membership === 'joined').length;
     if (typeof copies === 'number' && copies > count) {
       throw invalid(
         `${copies} copies cannot be kept on ${formatItems(count, 'member')}: add members first, or ask for fewer copies.`,

@@ -118,10 +118,10 @@ export class Placement {
   /** The records of the members that count, this one among them. */
   #counting(): readonly MemberRecord[] {
     const { journal, self } = this.#context;
-    return journal.members.all().filter(({ id, standing }) => {
+    return journal.members.all().filter(({ id, membership }) => {
       if (id === self.id) return true;
       const peer = this.#peers.get(id);
-      return standing === 'joined' && peer !== undefined && this.#peers.silentMs(peer) < this.#awayMsMax;
+      return membership === 'joined' && peer !== undefined && this.#peers.silentMs(peer) < this.#awayMsMax;
     });
   }
 

@@ -8,7 +8,7 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Observation } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
-import { type Detection, Findings } from './detection.ts';
+import { type Detection, DetectionBuilder } from './detection.ts';
 import { MissingEntries } from './missing-entries.ts';
 import { detectRename, type ExistingEntry } from './rename-detector.ts';
 import { RowComparison } from './row-comparison.ts';
@@ -27,11 +27,11 @@ export async function detectChanges(
 ): Promise<Detection> {
   const detector = new ChangeDetector(context, operationWriter, batch, read, scannedUpToMs);
   await detector.run();
-  return detector.findings;
+  return detector.detection;
 }
 
 class ChangeDetector {
-  readonly findings: Findings;
+  readonly detection: DetectionBuilder;
   readonly #context: Context;
   readonly #batch: readonly DirtyPath[];
   readonly #read: ReadonlyMap<string, Observation & { state: 'file' }>;
@@ -54,11 +54,11 @@ class ChangeDetector {
     this.#read = read;
     this.#nowMs = context.clock.monotonicMs();
     this.#wallMs = context.clock.wallMs();
-    this.findings = new Findings(context.problems, this.#nowMs);
-    this.#missing = new MissingEntries({ context, changes: this.#changes, findings: this.findings, scannedUpToMs });
+    this.detection = new DetectionBuilder(context.problems, this.#nowMs);
+    this.#missing = new MissingEntries({ context, changes: this.#changes, detection: this.detection, scannedUpToMs });
     this.#comparison = new RowComparison(context, this.#changes, {
-      changed: (path) => this.findings.mark.push(path),
-      failed: (path) => this.findings.putOff(path),
+      changed: (path) => this.detection.mark.push(path),
+      failed: (path) => this.detection.putOff(path),
     });
   }
 
@@ -83,8 +83,8 @@ class ChangeDetector {
     const { drafts, refused } = this.#changes.commit();
     // Deletes are not rate-limited: the next event at the path may be a rename to it.
     for (const { kind, path } of drafts) {
-      if (refused.has(path)) this.findings.refuse(path);
-      else (kind === 'delete' ? this.findings.settled : this.findings.published).push(path);
+      if (refused.has(path)) this.detection.refuse(path);
+      else (kind === 'delete' ? this.detection.settled : this.detection.published).push(path);
     }
   }
 
@@ -115,18 +115,18 @@ class ChangeDetector {
         if (read) await this.#judgeEntry(unsettled, read, row);
         else {
           // An unchanged entry of a directory does not show that it can be listed: only a scan does.
-          if (isDirectoryRow(row) && problems.ofPath(path) !== undefined) this.findings.scan.push(path);
-          this.findings.settle(path);
+          if (isDirectoryRow(row) && problems.ofPath(path) !== undefined) this.detection.scan.push(path);
+          this.detection.settle(path);
         }
         return;
       }
       case 'special':
         // The state of another member is reported also where it is ignored.
-        if (observation.problem === undefined && ignored.ignores(path, false)) this.findings.settle(path);
+        if (observation.problem === undefined && ignored.ignores(path, false)) this.detection.settle(path);
         else this.#leaveAlone(path, observation.problem);
         return;
       case 'changing':
-        this.findings.defer(unsettled, quietMsMin * 4);
+        this.detection.defer(unsettled, quietMsMin * 4);
         return;
       case 'problem':
         this.#judgeProblem(unsettled, observation);
@@ -137,7 +137,7 @@ class ChangeDetector {
         return;
       default: {
         const isDirectory = observation.state === 'directory';
-        if (ignored.ignores(path, isDirectory)) this.findings.settle(path);
+        if (ignored.ignores(path, isDirectory)) this.detection.settle(path);
         else if (!isDirectory && this.#missing.doChildrenGoFirst(unsettled, row)) return;
         else await this.#judgeEntry(unsettled, observation, row);
       }
@@ -150,19 +150,19 @@ class ChangeDetector {
     // The mount point has the problem, not each path below it. Its entries are scanned when the problem is over.
     if (observation.code === 'mount-changed') {
       hiding.add(observation.mount ?? path);
-      this.findings.settled.push(path);
+      this.detection.settled.push(path);
       return;
     }
     if (observation.code === 'file-too-large' && ignored.ignores(path, false)) {
-      this.findings.settle(path);
+      this.detection.settle(path);
       return;
     }
     // The folder as a whole is one problem, not one for each path.
-    if (observation.code === 'folder-missing') this.findings.lostSight = true;
-    else this.findings.withProblem.push(path);
-    if (this.#mayBeMissingEntry(unsettled, observation)) this.findings.unread.add(path);
+    if (observation.code === 'folder-missing') this.detection.lostSight = true;
+    else this.detection.withProblem.push(path);
+    if (this.#mayBeMissingEntry(unsettled, observation)) this.detection.unread.add(path);
     problems.set(observation.code, observation.code === 'folder-missing' ? {} : { path }, observation.detail);
-    this.findings.retryProblem(unsettled);
+    this.detection.retryProblem(unsettled);
   }
 
   /** Whether an entry that could not be read may be one that is missing elsewhere. One that stays unreadable counts as another one in the end. */
@@ -176,12 +176,12 @@ class ChangeDetector {
   #leaveAlone(path: string, problem: (Observation & { state: 'special' })['problem']): void {
     const detail = problem?.detail ?? `${path} is a socket, pipe or device. It is left alone.`;
     this.#context.problems.set(problem?.code ?? 'path-special', { path }, detail);
-    this.findings.settled.push(path);
+    this.detection.settled.push(path);
   }
 
   async #judgeAbsent(unsettled: DirtyPath, row: DiskEntry | undefined): Promise<void> {
     const isShown = row?.fingerprint !== undefined;
-    if (!isShown) this.findings.lost.push(unsettled.path);
+    if (!isShown) this.detection.lost.push(unsettled.path);
     if (!isShown || !this.#missing.isDeleteHeld(unsettled, row)) {
       await this.#compare(unsettled.path, { state: 'absent' }, row);
     }
@@ -193,7 +193,7 @@ class ChangeDetector {
     const isDirectory = isDirectoryMode(fingerprint.mode);
     const known = row?.fingerprint?.ino === fingerprint.ino;
     // The inode number proves nothing here: a new directory often gets that of a removed one, and has no watch.
-    if (isDirectory) this.findings.scan.push(path);
+    if (isDirectory) this.detection.scan.push(path);
     const isPlace = isDirectory && row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode);
     if (!known && !isPlace) {
       if (await this.#judgeRename(unsettled, observation, row)) return;
@@ -201,8 +201,8 @@ class ChangeDetector {
     if (observation.state === 'large') {
       const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
       const dueMs = largeFileDueMs(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
-      if (dueMs === undefined) this.findings.large.push(unsettled);
-      else this.findings.deferred.push({ unsettled, dueMs });
+      if (dueMs === undefined) this.detection.large.push(unsettled);
+      else this.detection.deferred.push({ unsettled, dueMs });
       return;
     }
     if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))
@@ -222,9 +222,9 @@ class ChangeDetector {
       // Neither path is compared any more: the entry that had a problem is replaced or moved away.
       this.#context.problems.clearPath(draft.path);
     }
-    this.findings.settled.push(unsettled.path);
+    this.detection.settled.push(unsettled.path);
     // The file was taken for the renamed one without reading. If it is another one, the others have wrong bytes until it is read.
-    if (existing.state === 'large') this.findings.mark.push(unsettled.path);
+    if (existing.state === 'large') this.detection.mark.push(unsettled.path);
     return true;
   }
 
@@ -234,7 +234,7 @@ class ChangeDetector {
     // Members that were silent for so long cannot say that they have the content.
     if (doubt === 'none' || (doubt === 'undecided' && this.#nowMs - unsettled.firstMs >= undecidedMsMax)) return false;
     if (doubt === 'undecided') {
-      this.findings.defer(unsettled, undecidedRetryMs);
+      this.detection.defer(unsettled, undecidedRetryMs);
       return true;
     }
     if (doubt === 'torn') {
@@ -242,23 +242,23 @@ class ChangeDetector {
       const marks = { cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, this.#wallMs) };
       this.#changes.record({ path: row.path, entry: { ...damagedEntry(row.dot, fingerprint, content), ...marks } });
       this.#context.lastBoot.found(row.path);
-      this.findings.settle(row.path);
+      this.detection.settle(row.path);
       return true;
     }
     const kept = await keepDoubtful(this.#context, row, seen);
     if (kept === 'never') return false;
     if (kept === 'not-now') {
-      this.findings.retryProblem(unsettled);
+      this.detection.retryProblem(unsettled);
       return true;
     }
     this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
-    this.findings.mark.push(kept.copy);
-    this.findings.settle(row.path);
+    this.detection.mark.push(kept.copy);
+    this.detection.settle(row.path);
     return true;
   }
 
   async #compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
-    this.findings.settle(path);
+    this.detection.settle(path);
     if (seen.state === 'absent') this.#context.problems.clearBelow(path);
     await this.#comparison.compare(path, seen, row);
   }

@@ -29,8 +29,8 @@ export interface Detection {
   readonly lostSight: boolean;
 }
 
-/** The findings of a detection under way. */
-export class Findings implements Detection {
+/** Gathers the result of a detection under way. */
+export class DetectionBuilder implements Detection {
   readonly settled: string[] = [];
   readonly published: string[] = [];
   readonly deferred: { unsettled: DirtyPath; dueMs: number }[] = [];

@@ -3,7 +3,7 @@ import type { DirtyPath } from '../../core/detection/settle.ts';
 import { type DiskEntry, entryFor, isDirectoryMode } from '../../core/entry.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
-import type { Findings } from './detection.ts';
+import type { DetectionBuilder } from './detection.ts';
 
 /** Longer than it takes to examine the names that appeared before, which ends the wait. */
 const unseenRetryMs = 2_000;
@@ -15,19 +15,19 @@ const childrenRetryMs = 10;
 export class MissingEntries {
   readonly #context: Context;
   readonly #changes: ChangeBatch;
-  readonly #findings: Findings;
+  readonly #detection: DetectionBuilder;
   readonly #scannedUpToMs: number;
 
   /** `scannedUpToMs`: see `detectChanges`. */
   constructor(parts: {
     readonly context: Context;
     readonly changes: ChangeBatch;
-    readonly findings: Findings;
+    readonly detection: DetectionBuilder;
     readonly scannedUpToMs: number;
   }) {
     this.#context = parts.context;
     this.#changes = parts.changes;
-    this.#findings = parts.findings;
+    this.#detection = parts.detection;
     this.#scannedUpToMs = parts.scannedUpToMs;
   }
 
@@ -39,23 +39,23 @@ export class MissingEntries {
     const [head] = this.#context.journal.heads.at(path);
     if (row?.fingerprint !== undefined && head !== undefined)
       this.#changes.record(entryFor(path, head, undefined, false));
-    this.#findings.settle(path);
+    this.#detection.settle(path);
   }
 
   /** True if the delete of a missing entry must wait: the path is deferred. */
   isDeleteHeld(unsettled: DirtyPath, row: DiskEntry): boolean {
-    const { nowMs } = this.#findings;
+    const { nowMs } = this.#detection;
     // The entry may be about to be seen at a new name: a rename then shows users one of its names at any time. The wait counts from
     // the detection that found it missing: at a path that changed often, that one is late, and the one at the new name as late.
     const missingSinceMs = unsettled.missingSinceMs ?? nowMs;
     const heldUntilMs = missingSinceMs + vanishedHoldMs;
     if (this.#scannedUpToMs < missingSinceMs) {
-      this.#findings.vanished = true;
-      this.#findings.defer({ ...unsettled, missingSinceMs }, unseenRetryMs);
+      this.#detection.vanished = true;
+      this.#detection.defer({ ...unsettled, missingSinceMs }, unseenRetryMs);
       return true;
     }
     if (nowMs < heldUntilMs) {
-      this.#findings.deferred.push({ unsettled: { ...unsettled, missingSinceMs }, dueMs: heldUntilMs });
+      this.#detection.deferred.push({ unsettled: { ...unsettled, missingSinceMs }, dueMs: heldUntilMs });
       return true;
     }
     return this.doChildrenGoFirst(unsettled, row);
@@ -68,8 +68,8 @@ export class MissingEntries {
     const open = below.filter((child) => !this.#changes.has(child.path));
     // All of them, not only the first ones, are deleted in this batch.
     if (open.length === 0 && below.length < childrenAtOnceMax) return false;
-    for (const child of open) this.#findings.mark.push(child.path);
-    this.#findings.defer(unsettled, childrenRetryMs);
+    for (const child of open) this.#detection.mark.push(child.path);
+    this.#detection.defer(unsettled, childrenRetryMs);
     return true;
   }
 }

@@ -47,7 +47,7 @@ export class RowComparison {
     const shown = row && journal.log.operation(row.dot);
     const [head, ...siblings] = journal.heads.at(path);
     const mayBeRemoved = self.onDemand === true && seen.state === 'absent' && head !== shown;
-    const finding = findLocalChange({
+    const change = findLocalChange({
       path,
       seen,
       row,
@@ -62,13 +62,13 @@ export class RowComparison {
           .map(({ operation }) => operation),
     });
     const racy = seen.state === 'file' && seen.racy;
-    switch (finding.do) {
+    switch (change.do) {
       case 'nothing':
         return;
       case 'refresh': {
         if (row === undefined) return;
         const { dot } = row;
-        const { fingerprint, racy } = finding;
+        const { fingerprint, racy } = change;
         if (shown && head !== shown && (await isPutBack(this.#context, fingerprint, row, shown))) {
           this.#changes.add({ ...draftAgain(shown), fingerprint, racy });
           return;
@@ -82,7 +82,7 @@ export class RowComparison {
       }
       case 'still-damaged': {
         if (row === undefined) return;
-        const { fingerprint } = finding;
+        const { fingerprint } = change;
         const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
         this.#changes.record({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
         return;
@@ -92,14 +92,14 @@ export class RowComparison {
         return;
       case 'adopt':
         this.#changes.record(
-          entryFor(path, finding.head, finding.fingerprint, finding.racy, this.#marks(finding.fingerprint)),
+          entryFor(path, change.head, change.fingerprint, change.racy, this.#marks(change.fingerprint)),
         );
         return;
       case 'adopt-attributes':
-        return this.#adoptAttributes(path, finding.head, finding.fingerprint, racy);
+        return this.#adoptAttributes(path, change.head, change.fingerprint, racy);
       case 'draft':
-        this.#markOtherNames(finding.draft);
-        this.#changes.addSingle(finding.draft);
+        this.#markOtherNames(change.draft);
+        this.#changes.addSingle(change.draft);
         return;
     }
   }

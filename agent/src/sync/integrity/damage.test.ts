@@ -226,7 +226,7 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
   /** The state after a restart in a cluster with bee: the row is racy, and this run began later. */
   async function afterRestart({ saved = false }: { readonly saved?: boolean } = {}) {
     const bench = new Bench({ startedAtMs: Number.MAX_SAFE_INTEGER });
-    const member = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
+    const member = { id: bee, name: 'bee', addresses: [], membership: 'joined' as const };
     const joined = bench.member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
     bench.member.received({ ...joined, member });
     await bench.start();

@@ -22,7 +22,7 @@ interface Parts {
 /** Retires this member: the others no longer count it. Resolves with the names of those that hold the retirement. */
 export async function retire(parts: Parts, timeoutMs: number): Promise<readonly string[]> {
   const { context, operationWriter, peers } = parts;
-  const operation = writeOwnRecord(context, operationWriter, { standing: 'left' });
+  const operation = writeOwnRecord(context, operationWriter, { membership: 'left' });
   const informed = await untilInformed(context, peers, operation, timeoutMs);
   peers.broadcast({ type: 'leave', retire: true });
   return informed.map((peer) => peers.nameOf(peer.id));

@@ -40,13 +40,13 @@ export function takeBackMember(parts: Parts, id: MemberId): Operation | undefine
 function write(
   { context: { journal }, operationWriter }: Parts,
   id: MemberId,
-  standing: 'joined' | 'left',
+  membership: 'joined' | 'left',
 ): Operation | undefined {
   const path = memberPath(id);
   const heads = journal.heads.at(path);
   const known = heads[0]?.member;
   if (known === undefined) throw refused(`The member list has no entry of ${id.slice(0, 8)} yet. Try again later.`);
-  const member = { ...known, standing };
+  const member = { ...known, membership };
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }
 

@@ -53,7 +53,7 @@ test('[JN4] a member without a journal that knows addresses of others waits unti
 
   const { ant, isOver } = await greeted(true);
   expect(isOver()).toBe(false);
-  const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' } as const;
+  const record = { id: bee, name: 'bee', addresses: [], membership: 'joined' } as const;
   ant.received({ ...ant.operation(memberPath(bee), { kind: 'member' }), member: record });
   ant.peers.learn();
   const peer = ant.peers.get(bee) as Peer;

@@ -32,7 +32,7 @@ export class Admission {
     if (tooEarly !== undefined) return { reason: tooEarly, isFault: false };
     const removal = this.removalReason(link.peer);
     if (removal !== undefined) return { reason: removal, isFault: true };
-    const memberships = new Map(this.#context.journal.members.all().map(({ id, standing }) => [id, standing]));
+    const memberships = new Map(this.#context.journal.members.all().map(({ id, membership }) => [id, membership]));
     if (memberships.get(link.peer) === 'joined' || this.#peers.get(link.peer)?.link !== undefined) return undefined;
     // Members that left do not count, nor does one that is neither in the list nor connected.
     const others = this.#peers.all().filter(({ id, link }) => memberships.get(id) === 'joined' || link !== undefined);

@@ -31,7 +31,7 @@ function memberAmong(others: number, left: number): LoneMember {
       id: idOf(number),
       name: `member-${number}`,
       addresses: [],
-      standing: number < left ? 'left' : 'joined',
+      membership: number < left ? 'left' : 'joined',
     } as const;
     const operation = lone.operation(memberPath(record.id), { kind: 'member' }, { origin: bee });
     lone.received({ ...operation, member: record });

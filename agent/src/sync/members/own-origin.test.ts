@@ -13,14 +13,14 @@ function started({
   others = [],
 }: {
   readonly given: number;
-  readonly others?: readonly MemberRecord['standing'][];
+  readonly others?: readonly MemberRecord['membership'][];
 }) {
   const ant = new LoneMember();
   const { journal } = ant;
-  others.forEach((standing, index) => {
+  others.forEach((membership, index) => {
     const id = `bee${index}` as MemberId;
     const origin = `${id}.1` as OriginId;
-    const record = { id, name: id, addresses: [], standing };
+    const record = { id, name: id, addresses: [], membership };
     ant.received({ ...ant.operation(memberPath(id), { kind: 'member' }, { origin }), member: record });
   });
   for (let seq = 1; seq <= given; seq++) ant.received(ant.operation(`own${seq}`, { kind: 'delete' }));

@@ -45,7 +45,7 @@ export class OwnOrigin {
 
   #hasOthers(): boolean {
     const { journal, self } = this.#context;
-    return journal.members.all().some(({ id, standing }) => id !== self.id && standing === 'joined');
+    return journal.members.all().some(({ id, membership }) => id !== self.id && membership === 'joined');
   }
 
   /** Begins a new incarnation if `peer` knows numbers of this origin that this journal has lost. Returns whether it did. */

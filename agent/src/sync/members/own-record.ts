@@ -3,7 +3,7 @@ import type { Context } from '../state/context.ts';
 import type { OperationWriter } from './operation-writer.ts';
 
 /** What changes in the record of this member while it runs; the rest is as its settings say. */
-export type RecordChange = Partial<Pick<MemberRecord, 'standing' | 'room' | 'copies'>>;
+export type RecordChange = Partial<Pick<MemberRecord, 'membership' | 'room' | 'copies'>>;
 
 /** The record of this member as the member list has it; undefined before its first start. */
 export function ownRecord({ journal, self }: Context): MemberRecord | undefined {
@@ -20,11 +20,11 @@ export function writeOwnRecord(
   const heads = journal.heads.at(path);
   const [known] = heads;
   const { id, name, addresses, mayBeAway, onDemand } = self;
-  const { standing = 'joined', copies } = { ...known?.member, ...change };
+  const { membership = 'joined', copies } = { ...known?.member, ...change };
   // A member with the whole folder has room for all.
   const room = onDemand && (change.room ?? known?.member?.room);
   const member: MemberRecord = {
-    ...{ id, name, addresses, standing },
+    ...{ id, name, addresses, membership },
     ...(mayBeAway && { mayBeAway }),
     ...(onDemand && { onDemand }),
     ...(room !== undefined && { room }),

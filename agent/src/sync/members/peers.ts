@@ -146,7 +146,7 @@ export class Peers {
   refreshStates(): void {
     const { clock, journal, events, facts } = this.#context;
     let hasChanged = false;
-    const memberships = new Map(journal.members.all().map((record) => [record.id, record.standing]));
+    const memberships = new Map(journal.members.all().map((record) => [record.id, record.membership]));
     for (const peer of this.#peers.values()) {
       peer.dropOldReport(clock.monotonicMs());
       const state = peerState({

@@ -7,9 +7,9 @@ import { leftAt, removerOf } from './remover.ts';
 test('[DB-O1] a member left when it said so, also for a member that was started afterwards', () => {
   const ant = new LoneMember();
   const id = 'b'.repeat(52) as MemberId;
-  const entry = (standing: 'joined' | 'left') => {
+  const entry = (membership: 'joined' | 'left') => {
     const operation = ant.operation(memberPath(id), { kind: 'member' }, { origin: originId(id, 'aaaaaaaa') });
-    return { ...operation, member: { id, name: 'bee', addresses: [], standing } };
+    return { ...operation, member: { id, name: 'bee', addresses: [], membership } };
   };
   ant.received(entry('joined'));
   expect(leftAt(ant.journal, id)).toBeUndefined();

@@ -233,7 +233,7 @@ describe('[PC3] bytes that no operation at the path has', () => {
     isLeft('file', contentOfText('neither of them'));
     const rows = member.journal.disk.at('file');
     await begins('boot-2');
-    // The agent was killed before it recorded the finding.
+    // The agent was killed before it recorded the result.
     if (rows === undefined) throw new Error('file has no row');
     const { path, ...entry } = rows;
     member.journal.disk.record([{ path, entry }]);

@@ -85,7 +85,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
 
   /** Bee holds the file. The user writes `content`, and the machine stops at once. Resolves with the begin of the next boot. */
   async function isCutOff(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
-    const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' as const };
+    const record = { id: bee, name: 'bee', addresses: [], membership: 'joined' as const };
     const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
     member.received({ ...joined, member: record });
     await writes('file', first);

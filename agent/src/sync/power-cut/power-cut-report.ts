@@ -5,7 +5,7 @@ import type { Context } from '../state/context.ts';
 const openCheckMs = 1_000;
 const pathsNamedMax = 10;
 
-/** The findings of the check after a power cut: paths by their kind. Reports them until the disk shows the heads again. */
+/** The results of the check after a power cut: paths by their kind. Reports them until the disk shows the heads again. */
 export class PowerCutReport {
   /** Missing or damaged files: their content comes from other members. */
   readonly fetched: string[] = [];
@@ -34,7 +34,7 @@ export class PowerCutReport {
     });
   }
 
-  /** Reports the findings. True if they require action. */
+  /** Reports the results. True if they require action. */
   tell(): boolean {
     const { fetched, undone, copies } = this;
     if (fetched.length + undone.length === 0) return false;

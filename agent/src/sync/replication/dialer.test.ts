@@ -25,7 +25,7 @@ test('[MB3] refusals of a member end when a session with it opens, whichever sid
   ]);
   expect(dialer.isRefused()).toBe(true);
 
-  const record = { id: bee, name: 'bee', addresses: [address], standing: 'joined' } as const;
+  const record = { id: bee, name: 'bee', addresses: [address], membership: 'joined' } as const;
   ant.received({ ...ant.operation(memberPath(bee), { kind: 'member' }), member: record });
   ant.peers.learn();
   const peer = ant.peers.get(bee) as Peer;

@@ -134,7 +134,7 @@ export class Dialer {
     const left = new Set<string>();
     for (const record of journal.members.all()) {
       if (record.id === self.id) continue;
-      for (const address of record.addresses) (record.standing === 'joined' ? addresses : left).add(address);
+      for (const address of record.addresses) (record.membership === 'joined' ? addresses : left).add(address);
     }
     return [...addresses].filter(
       (address) => !own.has(address) && (!left.has(address) || this.#fixed.includes(address)),

@@ -124,7 +124,7 @@ export class HeartbeatLoop {
       files: counts.disk.files,
       bytes: counts.disk.bytes,
       problems: problems.count,
-      trouble: problems.worst()?.code,
+      worstProblem: problems.worst()?.code,
       webhook: self.webhook,
       latenciesMs,
     };

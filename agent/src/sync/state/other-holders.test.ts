@@ -9,7 +9,7 @@ const upTo = (seq: number): Applied => ({ vector: { [dot.origin]: seq }, ranges:
 
 function holdersWith(saved: Readonly<Record<MemberId, Applied>>, left: readonly MemberId[] = []): OtherHolders {
   const members = [ant, bee, cat].map(
-    (id): MemberRecord => ({ id, name: id, addresses: [], standing: left.includes(id) ? 'left' : 'joined' }),
+    (id): MemberRecord => ({ id, name: id, addresses: [], membership: left.includes(id) ? 'left' : 'joined' }),
   );
   const journal: Pick<Journal, 'acks' | 'members'> = {
     acks: { all: () => saved, save: () => undefined },

@@ -27,7 +27,9 @@ export class OtherHolders {
   /** Whether any other member holds the operation `dot`. A member that left does not count. */
   holding(dot: Dot): Holding {
     const saved = this.#journal.acks.all();
-    const others = this.#journal.members.all().filter(({ id, standing }) => id !== this.#self && standing !== 'left');
+    const others = this.#journal.members
+      .all()
+      .filter(({ id, membership }) => id !== this.#self && membership !== 'left');
     const applied = others.map(({ id }) => this.#heard.get(id) ?? saved[id]);
     if (applied.some((known) => known && holds(known, dot))) return 'held';
     return others.every(({ id }) => this.#heard.has(id)) ? 'nowhere' : 'unknown';

@@ -44,7 +44,7 @@ async function waiting(): Promise<{
   readonly isOver: () => boolean;
 }> {
   const ant = new LoneMember();
-  const record = { id: bee, name: 'bee', addresses: [], standing: 'joined' } as const;
+  const record = { id: bee, name: 'bee', addresses: [], membership: 'joined' } as const;
   const joined = { ...ant.operation(memberPath(bee), { kind: 'member' }, { origin }), member: record };
   const cut = ant.operation('gone', { kind: 'delete' }, { origin });
   ant.received(joined, cut);

@@ -176,6 +176,6 @@ function metNobody({ id, name }: Self, unmet: readonly string[], elapsedMs: numb
 /** All other members that joined and have not left. */
 function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
   peers.learn();
-  const memberships = new Map(context.journal.members.all().map((record) => [record.id, record.standing]));
+  const memberships = new Map(context.journal.members.all().map((record) => [record.id, record.membership]));
   return peers.all().filter((peer) => memberships.get(peer.id) !== 'left');
 }

@@ -55,7 +55,7 @@ export function MemberDetails({
 function factsOf(member: MemberReport, members: readonly MemberReport[]): readonly Fact[] {
   const moment = (at: number | undefined) => at !== undefined && <Moment at={at} />;
   const bytes = (count: number | undefined) => count !== undefined && formatBytes(count);
-  const { problems = 0, trouble, clockSkewMs, load, latenciesMs = {}, progress } = member;
+  const { problems = 0, worstProblem, clockSkewMs, load, latenciesMs = {}, progress } = member;
   const trips = Object.entries(latenciesMs).map(([id, ms]) => {
     const name = members.find((other) => other.id === id)?.name ?? id.slice(0, 8);
     return `${name} ${formatRoundTrip(ms)}`;
@@ -73,7 +73,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
       problems > 0 && (
         <Link href="/problems">
           {formatItems(problems, 'problem')}
-          {trouble !== undefined && `: ${problemWords(trouble)}`}
+          {worstProblem !== undefined && `: ${problemWords(worstProblem)}`}
         </Link>
       ),
     ],

@@ -54,12 +54,12 @@ export function Lag({ member }: { readonly member: MemberReport }) {
   );
 }
 
-function Problems({ member: { problems = 0, trouble } }: { readonly member: MemberReport }) {
+function Problems({ member: { problems = 0, worstProblem } }: { readonly member: MemberReport }) {
   if (problems === 0) return null;
   return (
     <Link href="/problems" className={classes.alarm} title={formatItems(problems, 'problem')}>
       <IconAlertTriangle size={14} aria-hidden="true" />
-      {trouble === undefined ? formatItems(problems, 'problem') : problemWords(trouble)}
+      {worstProblem === undefined ? formatItems(problems, 'problem') : problemWords(worstProblem)}
     </Link>
   );
 }

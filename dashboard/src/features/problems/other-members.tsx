@@ -39,8 +39,8 @@ export function OtherMembers({ problems }: { readonly problems: readonly MemberP
 }
 
 /** The colour of the sentence above every view for the same: red only where data or a member is at risk. */
-function toneOf({ member: { trouble = 'unknown' }, why }: MemberProblem): 'bad' | 'held' {
-  if (why === 'problems') return problemTone(trouble);
+function toneOf({ member: { worstProblem = 'unknown' }, why }: MemberProblem): 'bad' | 'held' {
+  if (why === 'problems') return problemTone(worstProblem);
   return why === 'down' ? 'bad' : 'held';
 }
 
@@ -72,7 +72,7 @@ function WhatToDo({ problem: { member, why } }: { readonly problem: MemberProble
   return (
     <>
       reports {formatItems(member.problems ?? 0, 'problem')}
-      {member.trouble !== undefined && `: ${problemWords(member.trouble)}`}. Open its own dashboard, or run{' '}
+      {member.worstProblem !== undefined && `: ${problemWords(member.worstProblem)}`}. Open its own dashboard, or run{' '}
       <Code>lockstep status</Code> on that machine, to see what to do.
     </>
   );

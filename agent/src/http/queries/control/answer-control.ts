@@ -51,7 +51,7 @@ export async function answerControl(
 function assertAllowed({ engine, control }: ServedMember, from: MemberId, request: ControlRequest): void {
   const { self, journal } = engine.context;
   const record = journal.members.all().find(({ id }) => id === from);
-  if (record?.standing !== 'joined') {
+  if (record?.membership !== 'joined') {
     throw new LockstepError(
       'control-refused',
       `${self.name} does nothing for a member that left the cluster or was removed from it. One that left joins again with ` +

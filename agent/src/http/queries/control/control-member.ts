@@ -36,7 +36,7 @@ export async function controlMember<T>(
       `${self.name} is this member: use the commands without a member’s name.`,
     );
   }
-  if (record.standing !== 'joined') {
+  if (record.membership !== 'joined') {
     throw new LockstepError('request-invalid', `${record.name} has left the cluster, and cannot be controlled.`);
   }
   if (!controlRequestSchema.safeParse(request).success) {

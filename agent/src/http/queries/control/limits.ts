@@ -43,7 +43,7 @@ function spanOf({ bytesPerSecond, until }: RateSpan): LimitSpan {
 
 /** A rule may be written before its member joins: then it holds from that time on. */
 function warningOf({ context: { limits, journal, self } }: Engine, direction: Direction): string | undefined {
-  const others = journal.members.all().filter(({ id, standing }) => id !== self.id && standing === 'joined');
+  const others = journal.members.all().filter(({ id, membership }) => id !== self.id && membership === 'joined');
   const unknown = limits[direction].names.filter((name) => others.every((other) => other.name !== name));
   if (unknown.length === 0) return undefined;
   const names = formatNames(others.map(({ name }) => name).sort());
