@@ -218,7 +218,13 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
   ]);
   const summaryOf = (more: Partial<PathReport>) =>
     formatWhy({ ...report, path: 'a', pending: false, ...more }, now, plain).split('\n')[0];
-  expect(summaryOf({})).toBe('a is on this disk as the cluster knows it');
+  const [here, downCat] = report.holders as [PathReport['holders'][number], PathReport['holders'][number]];
+  expect(summaryOf({ holders: [here] })).toBe('a is on this disk as the cluster knows it');
+  expect(summaryOf({ holders: [here, { ...downCat, condition: 'active' }] })).toBe(
+    'a is on this disk as the cluster knows it',
+  );
+  // All others are down, or refuse this member.
+  expect(summaryOf({})).toBe('a is on this disk as far as this member knows: it hears no other member');
   expect(summaryOf({ behind: 2 })).toBe('a is on this disk by what this member knows: it lacks 2 operations');
   expect(summaryOf({ behind: 1, heads: [{ ...written, kind: 'delete' }] })).toBe(
     'a has been removed by what this member knows: it lacks 1 operation',

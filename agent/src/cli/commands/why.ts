@@ -36,7 +36,15 @@ function summary(report: PathReport): string {
   const state = report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk';
   if (report.behind > 0)
     return `${state} by what this member knows: it lacks ${formatItems(report.behind, 'operation')}`;
+  if (hearsNoOther(report)) return `${state} as far as this member knows: it hears no other member`;
   return report.heads[0]?.kind === 'delete' ? state : `${state} as the cluster knows it`;
+}
+
+/** True when the member has a version that the others may have replaced: none of them is heard, directly or by way of another one. */
+function hearsNoOther({ holders }: PathReport): boolean {
+  const others = holders.filter(({ condition }) => condition !== 'left');
+  const heard = others.filter(({ condition }) => ['joining', 'syncing', 'active', 'cut-off'].includes(condition));
+  return others.length > 1 && heard.length < 2;
 }
 
 /** When the content was written. What settled a conflict repeats it later. */

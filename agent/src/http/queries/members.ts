@@ -1,4 +1,4 @@
-import { type MemberCondition, SOFTWARE_VERSION, type VersionVector } from '@lockstep/shared';
+import { type MemberCondition, refusedByText, removerIn, SOFTWARE_VERSION, type VersionVector } from '@lockstep/shared';
 import type { MemberReport } from '@lockstep/shared/api';
 import { blockingOrigins, countBehind } from '../../core/durability.ts';
 import { stampMs } from '../../core/hlc.ts';
@@ -82,8 +82,7 @@ function reportPeer(engine: Engine, peer: Peer): MemberReport {
     behind: countBehind(journal.log.known(), shown),
     behindSeconds: behindSeconds(engine, shown),
     addresses: record?.addresses ?? hello?.addresses ?? [],
-    lastError:
-      peer.ready || peer.lastError === undefined ? undefined : asSentence(peer.lastError, engine.peers.nameOf(peer.id)),
+    lastError: peer.ready ? undefined : lastErrorOf(peer, engine.peers.nameOf(peer.id)),
     remote: peer.link?.remote,
     software: hello?.software,
     enabledAt: peer.enabledAt,
@@ -141,6 +140,12 @@ export function conditionOf({ pause, peers }: Engine, peer: Peer): MemberConditi
     mayBeAway: peers.record(peer.id)?.mayBeAway === true,
     isPausedHere: pause.isOn,
   });
+}
+
+/** Why the last session with the member ended, as a sentence; undefined if none did. */
+function lastErrorOf({ lastError }: Peer, name: string): string | undefined {
+  if (lastError === undefined) return undefined;
+  return removerIn(lastError) === undefined ? asSentence(lastError, name) : refusedByText(name, lastError);
 }
 
 /** The age, in seconds, of the oldest operation that the member does not hold. */

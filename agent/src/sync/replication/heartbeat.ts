@@ -216,7 +216,7 @@ export class HeartbeatLoop {
       peer.noteBytes(nowMs);
       // A half-open connection raises no error: a peer that is silent for so long counts as gone.
       if (peer.link && nowMs - (peer.lastHeardMs ?? nowMs) > downAfterMs) {
-        peer.link.close(`nothing was heard from it for ${downAfterMs / 1000} s`);
+        peer.link.close(`nothing was heard from it for more than ${downAfterMs / 1000} s`);
       }
     }
   }

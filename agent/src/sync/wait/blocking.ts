@@ -1,4 +1,4 @@
-import { isMemberPath, memberOf, type Operation, removerIn } from '@lockstep/shared';
+import { isMemberPath, memberOf, type Operation, refusedByText, removerIn } from '@lockstep/shared';
 import { formatItems } from '@lockstep/shared/present';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -70,7 +70,8 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
 function absentReason(name: string, peer: Peer, peers: Peers): string {
   if (peers.isPaused) return `This member is paused, so ${name} gets nothing from it. Run lockstep resume here.`;
-  if (removerIn(peer.lastError) !== undefined) return `${name} refuses this member: ${peer.lastError}.`;
+  if (peer.lastError !== undefined && removerIn(peer.lastError) !== undefined)
+    return refusedByText(name, peer.lastError);
   const orFewer = 'or ask for fewer members, as --for majority does.';
   if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
   if (peers.record(peer.id)?.mayBeAway === true)
