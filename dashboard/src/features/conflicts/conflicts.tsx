@@ -1,17 +1,18 @@
 import type { Conflict, ConflictsPage, Keep, ResolveResult, SettledPage } from '@lockstep/shared/api';
-import { formatCount, formatItems } from '@lockstep/shared/present';
-import { Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core';
+import { formatItems } from '@lockstep/shared/present';
+import { Button, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
-import { ConfirmDialog } from '../../parts/confirm-dialog.tsx';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
 import { ConflictItem } from './conflict-item.tsx';
+import { ConflictTools } from './conflict-tools.tsx';
 import classes from './conflicts.module.css';
 import { askMerge, askResolve, choiceOf } from './resolve-conflicts.ts';
 import { SettledList } from './settled-list.tsx';
+import { useSettle } from './use-settle.ts';
 import { useUndo } from './use-undo.ts';
 
 const pageItems = 100;
@@ -28,19 +29,17 @@ export function Conflicts() {
   const [search, setSearch] = useSearchParams();
   const asked = search.get('copy');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [asking, setAsking] = useState<Keep>();
-  const [isBusy, setBusy] = useState(false);
-  const [results, setResults] = useState<ReadonlyMap<string, Result>>(new Map());
-  const [said, setSaid] = useState('');
-  const [justSettled, setJustSettled] = useState<string>();
   const sayer = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLUListElement>(null);
   /** Index in the list of a conflict that was settled alone; undefined for many. */
   const settledPlace = useRef<number>(undefined);
+  const { isBusy, results, said, justSettled, isGone, settle, say } = useSettle(() => {
+    setSelected(new Set());
+    again();
+    pastAgain();
+  });
 
-  /** Settled conflicts leave the list at once: the journal reports them a moment later. An undone one has another version. */
-  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
-  const conflicts = (data?.conflicts ?? []).filter((conflict) => !gone.has(versionOf(conflict)));
+  const conflicts = (data?.conflicts ?? []).filter((conflict) => !isGone(conflict));
   // A link may also name the original instead of the copy.
   const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
     .path;
@@ -48,32 +47,22 @@ export function Conflicts() {
   const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
 
   const undo = useUndo(({ copy, path }) => {
-    setSaid(`${path} is in conflict again, as it was.`);
-    setJustSettled(undefined);
+    say(`${path} is in conflict again, as it was.`);
     setSearch({ copy });
     sayer.current?.focus();
     again();
     pastAgain();
   });
 
-  const settle = async (wanted: readonly Conflict[], ask: () => Promise<readonly Result[]>): Promise<void> => {
+  const settleOne = (conflict: Conflict, ask: () => Promise<Result>): void => {
+    settledPlace.current = conflicts.indexOf(conflict);
+    void settle([conflict], async () => [await ask()]);
+  };
+  const keepIn = (wanted: readonly Conflict[], keep: Keep): void => {
     const [only] = wanted;
     settledPlace.current = wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined;
-    setAsking(undefined);
-    setBusy(true);
-    const answers = await ask();
-    const done = new Set(answers.filter((result) => result.done).map(({ copy }) => copy));
-    setGone((before) => new Set([...before, ...wanted.filter(({ copy }) => done.has(copy.path)).map(versionOf)]));
-    setResults((before) => new Map([...before, ...answers.map((result) => [result.copy, result] as const)]));
-    setSaid(sentenceOf(answers));
-    setJustSettled(wanted.length === 1 && only !== undefined && done.has(only.copy.path) ? only.copy.path : undefined);
-    setSelected(new Set());
-    setBusy(false);
-    again();
-    pastAgain();
+    void settle(wanted, () => askResolve(wanted.map((conflict) => choiceOf(conflict, keep))));
   };
-  const keepIn = (wanted: readonly Conflict[], keep: Keep): Promise<void> =>
-    settle(wanted, () => askResolve(wanted.map((conflict) => choiceOf(conflict, keep))));
 
   // One that was settled alone has its way back in the sentence that says so.
   const undoable = past?.settled.find(({ copy, changed }) => copy === justSettled && changed === undefined);
@@ -128,33 +117,13 @@ export function Conflicts() {
       )}
       {conflicts.length > 0 && (
         <Paper withBorder className={classes.list}>
-          <Group className={classes.tools} gap="sm" justify="space-between">
-            <Checkbox
-              label={
-                chosen.length === 0
-                  ? `Select all ${formatCount(conflicts.length)}`
-                  : `${formatCount(chosen.length)} selected`
-              }
-              checked={chosen.length === conflicts.length}
-              indeterminate={chosen.length > 0 && chosen.length < conflicts.length}
-              onChange={({ currentTarget }) =>
-                setSelected(new Set(currentTarget.checked ? conflicts.map(({ copy }) => copy.path) : []))
-              }
-            />
-            <Group gap="xs">
-              {(['original', 'copy', 'both'] as const).map((keep) => (
-                <Button
-                  key={keep}
-                  variant="default"
-                  size="xs"
-                  disabled={chosen.length === 0 || isBusy}
-                  onClick={() => (chosen.length > 1 ? setAsking(keep) : void keepIn(chosen, keep))}
-                >
-                  {buttons[keep]}
-                </Button>
-              ))}
-            </Group>
-          </Group>
+          <ConflictTools
+            conflicts={conflicts}
+            chosen={chosen}
+            isBusy={isBusy}
+            choose={(all) => setSelected(new Set(all.map(({ copy }) => copy.path)))}
+            keep={(keep) => keepIn(chosen, keep)}
+          />
           <ul ref={list} className={classes.items}>
             {conflicts.map((conflict) => {
               const { path } = conflict.copy;
@@ -174,8 +143,8 @@ export function Conflicts() {
                     else next.delete(path);
                     setSelected(next);
                   }}
-                  choose={(keep) => void keepIn([conflict], keep)}
-                  save={(content) => void settle([conflict], async () => [await askMerge(conflict, content)])}
+                  choose={(keep) => keepIn([conflict], keep)}
+                  save={(content) => settleOne(conflict, () => askMerge(conflict, content))}
                 />
               );
             })}
@@ -195,43 +164,6 @@ export function Conflicts() {
         </Paper>
       )}
       <SettledList settled={past?.settled ?? []} asked={asked} undo={undo} />
-      <ConfirmDialog
-        title={asking === undefined ? '' : `${buttons[asking]} in ${formatItems(chosen.length, 'conflict')}?`}
-        isOpen={asking !== undefined}
-        confirm={asking === undefined ? '' : buttons[asking]}
-        answer={(isYes) => (isYes && asking !== undefined ? void keepIn(chosen, asking) : setAsking(undefined))}
-      >
-        <Text>{asking !== undefined && meanings[asking]} This applies to every member.</Text>
-      </ConfirmDialog>
     </View>
   );
-}
-
-const buttons: Record<Keep, string> = {
-  original: 'Keep the current versions',
-  copy: 'Keep the other versions',
-  both: 'Keep both versions',
-};
-
-const meanings: Record<Keep, string> = {
-  original: 'The versions that have the name stay; the conflict copies are removed.',
-  copy: 'Each conflict copy replaces the current version, which has the name now.',
-  both: 'Each copy gets an ordinary name next to the original, such as “notes (from bee).txt”.',
-};
-
-/** Names the version of a conflict copy. */
-function versionOf({ copy }: Conflict): string {
-  return `${copy.path}\n${copy.origin}:${copy.seq}`;
-}
-
-/** The results in one sentence. */
-function sentenceOf(results: readonly Result[]): string {
-  const done = results.filter((result) => result.done);
-  const left = results.length - done.length;
-  const [only] = done;
-  const where = done.length === 1 && only?.path !== undefined ? ` The copy is ${only.path} now.` : '';
-  const settled = done.length === 0 ? '' : `${formatItems(done.length, 'conflict')} settled.${where}`;
-  return left === 0
-    ? settled
-    : `${settled} ${formatItems(left, 'conflict')} could not be settled: the reason is below.`.trim();
 }
