@@ -280,7 +280,7 @@ export class Engine {
     await this.localChanges.start();
     if (!lifecycle.enter('applying')) return;
     this.#powerCut.compared();
-    // What was in the way of an operation while it was pulled has been examined by now.
+    // All that blocked operations during the pull has been examined by now.
     this.applyLoop.unblock();
     this.#resolver.poke();
     this.retention.start();

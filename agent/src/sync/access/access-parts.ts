@@ -5,7 +5,7 @@ import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
 import type { Context } from '../state/context.ts';
 import { type Refused, refused } from './condition.ts';
 
-/** What this room uses of the engine. */
+/** The parts of the engine that this room uses. */
 export interface AccessParts {
   readonly context: Context;
   readonly localChanges: {

@@ -1,8 +1,8 @@
 import { dotKey, type Operation } from '@lockstep/shared';
 
 /**
- * What a person knows of the entry at a path, and what must be true before it is changed: `none`: nothing is known; `absent`: nothing is
- * there; `any`: whatever is there; `versions`: one of these (`dotKey`) is there.
+ * The state of a path that a person expects, and that must hold before the entry is changed. `none`: no expectation; `absent`: nothing is
+ * there; `any`: any entry is there; `versions`: one of these (`dotKey`) is there.
  */
 export type Condition =
   | { readonly is: 'none' }

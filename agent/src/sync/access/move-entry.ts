@@ -17,7 +17,7 @@ export interface MoveRequest {
   readonly path: string;
   /** The new path: nothing may be there. */
   readonly to: string;
-  /** What the person knows of the entry at `path`. */
+  /** The entry at `path` as the person knows it. */
   readonly condition: Condition;
 }
 

@@ -13,7 +13,7 @@ interface SettledCopy {
   readonly version: string;
 }
 
-/** Where a file goes, and what must be true there. */
+/** The target of a file, and the conditions that must hold there. */
 export interface Placement {
   readonly path: string;
   readonly condition: Condition;
@@ -29,7 +29,7 @@ export function pathsOf({ path, settles }: Placement): readonly string[] {
   return settles === undefined ? [path] : [path, settles.copy];
 }
 
-/** Where the file goes, or why it cannot: asked before its bytes come, and again afterwards. Executed under the folder lock. */
+/** The place for the file, or a refusal: asked before its bytes come, and again afterwards. Executed under the folder lock. */
 export async function freePlace({ path, condition, settles }: Placement, placeAt: PlaceAt): Promise<Place | Refused> {
   const copy = settles && (await seenCopy(settles, placeAt));
   if (copy !== undefined && 'done' in copy) return copy;
@@ -42,7 +42,7 @@ export async function freePlace({ path, condition, settles }: Placement, placeAt
   return conditionRefusal(condition, path, operation) ?? place;
 }
 
-/** Puts a finished draft into the folder, and journals it as a user's change. What it replaces goes to history. */
+/** Puts a finished draft into the folder, and journals it as a user's change. The replaced file goes to history. */
 export async function placeDraft(
   parts: AccessParts,
   placement: Placement,

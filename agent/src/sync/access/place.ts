@@ -18,7 +18,7 @@ export interface RemoteVersion {
   readonly isRemote: true;
 }
 
-/** What is at a path now. */
+/** Resolves with the current state of a path. */
 export type PlaceAt = (path: string) => Promise<Place | Refused>;
 
 /** The changes that may come in between: more than there are requests to write at once. */
@@ -49,7 +49,7 @@ export async function changeSettled<T extends object>(
         if (parents.length > 0) return { current: { operation: undefined }, parents };
         const current = await currentAt(path);
         if (!('problem' in current)) return { current, parents };
-        // What a rule keeps out is never journaled.
+        // An ignored path is never journaled.
         const isUnjournaled = current.isUnjournaled === true && !context.ignored.ignores(path, false);
         return { ...refused('not-written', current.problem), isUnjournaled };
       }),

@@ -15,7 +15,7 @@ export interface RemoveRequest {
   readonly entries: number | undefined;
 }
 
-/** What was removed. `left`: entries that stayed, each with a sentence that says why. */
+/** The result of a removal. `left`: entries that stayed, each with a sentence that says why. */
 export interface Removed {
   readonly done: true;
   readonly entries: number;
@@ -37,8 +37,8 @@ export function countBelow(context: Context, directory: string): Below | undefin
 }
 
 /**
- * Removes an entry from the folder, of a directory all that the journal knows below it. It is journaled as a user's change, and the contents
- * go to history. What users changed in between stays, and so does what Lockstep does not synchronize.
+ * Removes an entry from the folder, and everything that the journal knows below a directory. It is journaled as a user's change, and the
+ * contents go to history. Entries that users changed in between stay, and so do those that Lockstep does not synchronize.
  */
 export async function removeEntry(parts: AccessParts, request: RemoveRequest): Promise<Removed | Refused> {
   const { context } = parts;

@@ -140,7 +140,7 @@ export class ApplyLoop {
     return this.hindrance(path) ?? (fetching ? fetchingReason : undefined);
   }
 
-  /** What keeps a path from being applied, if it does not only take its time. */
+  /** The reason why a path is not applied, unless it only takes time. */
   hindrance(path: string): string | undefined {
     return this.#paused ? pausedReason : this.#blocked.reason(path);
   }

@@ -86,7 +86,7 @@ export class CopiesKeeper {
     this.#loop.stop();
   }
 
-  /** What is missing here; undefined if nothing is. */
+  /** The missing copies; undefined if there are none. */
   lacking(): LackingCopies | undefined {
     const files = this.#missing.size + this.#unlisted.files;
     if (files === 0) return undefined;
@@ -165,7 +165,7 @@ export class CopiesKeeper {
       const bytes = sizes.reduce((sum, size, at) => sum + (this.#missing.has(batch[at] as string) ? 0 : size), 0);
       const restMs = (bytes / movedBytesPerSecond) * 1_000 - (clock.monotonicMs() - startedMs);
       if (restMs > 0) await pause(clock, restMs);
-      // What was just written goes first.
+      // Newly written files go first.
       await this.#fetchFresh();
     }
     if (this.#unlisted.files > 0 && this.#missing.size < paths.length) this.#isScanDue = true;

@@ -2,7 +2,7 @@ import { blockBytes, blocksInFlightPerSourceMax, smallBlocksInFlightMin } from '
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
 
-/** What a small block takes of a place: little memory, but some time of the peer. */
+/** The share of a place that a small block takes: it needs little memory, but some time of the peer. */
 const placesMin = 1 / 8;
 
 /** A request for a block of a content from a peer. */

@@ -84,11 +84,11 @@ export interface TransferProgress {
   readonly progressMs: number | undefined;
   /** A request to its source is unanswered. */
   readonly isAsked: boolean;
-  /** That source says that its blocks wait for its line, or for a limit. */
+  /** The asked source reports that its blocks wait for its line, or for a limit. */
   readonly isSending: boolean;
   /** Other members fetch it as well. */
   readonly isShared: boolean;
-  /** What came in the sessions with the members that were asked for a block, those of an incomplete block included. */
+  /** The bytes that came in the sessions with the asked members, those of an incomplete block included. */
   readonly sessionBytes: number;
   /** The limit for receiving keeps its next block back. */
   readonly isLimited: boolean;

@@ -19,7 +19,7 @@ const unseenScanMs = 5_000;
 /** How often a wait starts over because an entry was moved under it. */
 const followedMax = 5;
 
-/** What is not journaled yet at the end of `settleAll`. */
+/** The paths that are not journaled yet at the end of `settleAll`. */
 interface Unsettled {
   /** Paths that changed, or may have changed. */
   readonly unsettled: readonly string[];

@@ -21,7 +21,7 @@ const emptyApplied: Applied = { vector: {}, ranges: {} };
 /** Number of acknowledgements and frames whose times are kept for each member: some 100 KB, the last seconds of a flood. */
 export const timedRangesMax = 1_024;
 
-/** What another member passed on of a member with which this one has no session. */
+/** A report that another member passed on about a member with which this one has no session. */
 export interface PassedOn {
   /** The member that passed it on, in its session that began at `sessionMs`. */
   readonly by: Peer;
@@ -44,9 +44,9 @@ export class Peer {
   sessions = 0;
   heartbeat: HeartbeatMessage | undefined;
   heartbeatMs: number | undefined;
-  /** What it holds, if it fetches on demand and has told so in this session. */
+  /** The contents that it holds, if it fetches on demand and has reported them in this session. */
   holdings: HoldingsFilter | undefined;
-  /** What it held when its last session ended, until it tells again. */
+  /** The contents that it held when its last session ended, until it reports again. */
   lastHoldings: HoldingsFilter | undefined;
   /** Only while there is no session. */
   passedOn: PassedOn | undefined;
@@ -167,7 +167,7 @@ export class Peer {
     return this.hello?.origin;
   }
 
-  /** What it last said of itself: to this member, or to the one that passed it on. */
+  /** Its last report on itself: to this member, or to the one that passed it on. */
   get said(): SelfReport | undefined {
     return this.heartbeat ?? this.passedOn?.said;
   }

@@ -41,7 +41,10 @@ export interface Reserved {
 /** Whether there is room. `later`: there may be once a file has come or was examined, or another member has it durably. */
 type Outcome = 'room' | 'later' | 'never';
 
-/** Keeps the contents of a member that fetches on demand within their room. What it drops, other members have: they are asked first. */
+/**
+ * Keeps the contents of a member that fetches on demand within their room. Other members have the contents that it drops: they are asked
+ * first.
+ */
 export class Cache {
   readonly #context: Context;
   readonly #peers: Peers;
@@ -112,7 +115,7 @@ export class Cache {
     for (const use of uses) this.#policy.restore(use.path, use);
   }
 
-  /** What the file at `path` is worth now, to be stored. */
+  /** The present worth of the file at `path`, to be stored. */
   worth(path: string): Pick<StoredUse, 'credit' | 'inflation'> {
     return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }

@@ -104,7 +104,7 @@ export class OnDemandFiles {
     this.read.publish({ path, found: isPrefetched ? 'prefetched' : 'here' });
   }
 
-  /** What is here, and how often that sufficed; undefined for a member that has the whole folder. */
+  /** The contents here, and how often they sufficed; undefined for a member that has the whole folder. */
   report(): CacheReport | undefined {
     const { self, journal, wanted } = this.#context;
     if (self.onDemand !== true) return undefined;
@@ -161,7 +161,7 @@ export class OnDemandFiles {
     const failed = this.#lastFailure(path);
     if (failed !== undefined) return failed;
     this.#misses++;
-    // All of a small file that is being prefetched was requested already. What is prefetched meanwhile comes after it.
+    // All of a small file that is being prefetched was requested already. Later prefetches come after it.
     if (this.#sizeOf(path) <= blockBytes && (await this.#takePrefetch(path))) {
       this.read.publish({ path, found: 'elsewhere' });
       return { isHere: true };

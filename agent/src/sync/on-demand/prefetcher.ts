@@ -13,7 +13,7 @@ const smallPrefetchesMax = 32;
 /** So small are those that come within this time together, or have these bytes. */
 const smallMsMax = 25;
 const smallBytesMax = 131_072;
-/** What is on its way when a reader asks comes within this time, except for the little that may always be. */
+/** The bytes in flight when a reader asks must arrive within this time, except for the few that are always allowed. */
 const delayMsMax = 200;
 /** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */
 const guessBytesMin = 262_144;
@@ -38,11 +38,11 @@ export class Prefetcher {
   readonly #together = new ReadTogether();
   readonly #loop: TaskLoop;
   #isEnabled = false;
-  /** What follows the last reads, the most promising last. */
+  /** The expected next reads, the most promising last. */
   #guesses: PrefetchCandidate[] = [];
-  /** What was used last, the newest last. */
+  /** The paths that were used last, the newest last. */
   #used: string[] = [];
-  /** What is on its way: the bytes that a reader may have to wait for. */
+  /** The bytes in flight, by path: a reader may have to wait for them. */
   readonly #open = new Map<string, number>();
   /** Files could not be fetched: a member that comes may have them. */
   #hasFailed = false;
@@ -95,7 +95,7 @@ export class Prefetcher {
     if (found === 'elsewhere') this.#window.forget(path);
     const isGuessRight = this.#window.read(path);
     if (!this.#isEnabled || (found === 'here' && !isGuessRight)) return;
-    // The last read says best what comes next. What earlier ones promised is not fetched any more.
+    // The last read says best what comes next. The guesses from earlier reads are dropped.
     this.#guesses = [...this.#window.choose(parentOf(path), this.#candidates(path), this.#cache.bytesMax)].reverse();
     this.#loop.poke();
   }
@@ -146,8 +146,8 @@ export class Prefetcher {
   }
 
   /**
-   * Whether `bytes` more may be on their way, for which a reader may then have to wait: now, once others have come, or not at all. What was used
-   * comes back over slow lines too, one block at a time.
+   * True if `bytes` more may be in flight now, although a reader may have to wait for them; 'later' if other bytes must arrive first. Files
+   * that were used come back over slow lines too, one block at a time.
    */
   #comesSoon(bytes: number, isGuess: boolean): boolean | 'later' {
     const bytesMax = this.#files.arrival.rate.bytesWithin(delayMsMax);

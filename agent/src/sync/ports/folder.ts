@@ -67,7 +67,7 @@ export interface FolderHealth {
   readonly room?: DiskRoom;
 }
 
-/** What the history holds. */
+/** The size of the history. */
 export interface HistoryUse {
   readonly versions: number;
   /** Its space on the disk. */
@@ -125,7 +125,7 @@ export interface ChangedMount {
   /** Of the entry at the path now, if there is one. */
   readonly ino?: number | undefined;
   readonly birthMs?: number | undefined;
-  /** What is wrong and what to do. */
+  /** A sentence on the problem and on the action to take. */
   readonly detail: string;
 }
 
@@ -247,7 +247,7 @@ export interface Folder {
     readonly size: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
-  /** What `history/` holds; undefined until it was counted for the first time. */
+  /** The size of `history/`; undefined until it was counted for the first time. */
   historyUse(): HistoryUse | undefined;
   /** Counts what `history/` holds. Cheap, but for the first time. */
   countHistory(): Promise<HistoryUse>;

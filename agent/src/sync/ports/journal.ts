@@ -85,7 +85,7 @@ export interface StoredUse {
   readonly path: string;
   /** Grows with each use. */
   readonly number: number;
-  /** What the file is worth to the cache, and the highest credit at which a file was dropped until then. */
+  /** The worth of the file to the cache, and the highest credit at which a file was dropped until then. */
   readonly credit: number;
   readonly inflation: number;
 }

@@ -279,7 +279,7 @@ function mayBeSameTick(row: DiskEntry, seen: Observation): boolean {
   return seen.fingerprint.size > 0 && seen.endsInZeros !== true;
 }
 
-/** What a power cut left at a path. */
+/** The entry that a power cut left at a path. */
 type LeftOver = Observation & { readonly state: 'file' | 'symlink' };
 
 /**

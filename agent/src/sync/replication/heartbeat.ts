@@ -14,7 +14,7 @@ const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
 /**
  * The longest time between two heartbeats to a peer. In between, pulses replace those that would repeat the last one: they cost a third, in
- * every member for every other one. What changes all the time, such as load and free space, is at most this old.
+ * every member for every other one. Values that change all the time, such as load and free space, are at most this old.
  */
 const heartbeatEveryMs = 5_000;
 /** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
@@ -254,7 +254,7 @@ export class HeartbeatLoop {
 
 /** The part of a report whose changes are told in the same second, as a text to compare. */
 function stateOf({ load, freeBytes, latenciesMs, ...others }: SelfReport): string {
-  // Which members it reaches, not how fast.
+  // The set of members that it reaches counts as state, their latencies do not.
   return JSON.stringify([others, Object.keys(latenciesMs)], (_, value) =>
     value instanceof Uint8Array ? Array.from(value) : value,
   );
