@@ -8,8 +8,8 @@ import { OpenRequests } from './open-requests.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Who may use the route: `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the socket;
-     * `person`: also a browser that is logged in; by default also a script with a token.
+     * The callers that may use the route. `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the
+     * socket; `person`: also a browser that is logged in; by default also a script with a token.
      */
     readonly access?: 'open' | 'own' | 'person';
     /** Of a route with the access `own` or `person`: the command to run instead. */

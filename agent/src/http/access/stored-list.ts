@@ -6,7 +6,7 @@ const useStoredMs = 10 * 60_000;
 
 const useLost = 'After a restart the times of the last use are older.';
 
-/** Where records outlive a restart of the agent. */
+/** A store in which records outlive a restart of the agent. */
 export interface RecordStore<Item> {
   load(): Promise<readonly Item[]>;
   save(records: readonly Item[]): Promise<void>;
@@ -16,7 +16,7 @@ interface Options<Item> {
   /** Without one a restart loses the records. */
   readonly store: RecordStore<Item> | undefined;
   readonly records: () => readonly Item[];
-  /** What the records are, at the beginning of a sentence. */
+  /** The noun for the records, at the beginning of a sentence. */
   readonly what: string;
   readonly nowMs: () => number;
   readonly log: Log;

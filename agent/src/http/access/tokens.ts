@@ -10,7 +10,7 @@ const tokensMax = 64;
 /** A token: a word by which people and scanners of secrets know it, the name of its record, and the secret. */
 const tokenForm = /^lockstep_([0-9a-f]{8})_([\w-]{43})$/;
 
-/** What is known of a token for a script. */
+/** The record of a token for a script. */
 export interface Token {
   /** The middle part of the token. It gives no one access. */
   readonly id: string;

@@ -52,7 +52,7 @@ export async function controlMember<T>(
   );
 }
 
-/** What another member lets this one do, or why it could not be asked. Throws `request-invalid` for a name that is none. */
+/** The control that another member grants to this one, or why it could not be asked. Throws `request-invalid` for an unknown name. */
 export async function lookAtMember(served: ServedMember, name: string): Promise<MemberControlAnswer> {
   const { id } = findMember(served.engine, name, 'joined');
   try {
