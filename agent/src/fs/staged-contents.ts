@@ -23,7 +23,7 @@ interface Gathered {
   missing: number;
   /** Its file was made. */
   isBegun: boolean;
-  /** What was written since the last sync began. */
+  /** The bytes written since the last sync began. */
   unsyncedBytes: number;
   /** Settles when the last sync has ended. Undefined before the first one. */
   syncing: Promise<void> | undefined;
