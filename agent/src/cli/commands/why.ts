@@ -39,7 +39,7 @@ function summary(report: PathReport): string {
   return report.heads[0]?.kind === 'delete' ? state : `${state} as the cluster knows it`;
 }
 
-/** When the content was written. What settled a conflict repeats it later. */
+/** The time at which the content was written. An operation that settled a conflict repeats it later. */
 function writtenAt({ conflict, writer, at }: OperationReport): number {
   return conflict === undefined ? at : (writer?.at ?? at);
 }
