@@ -6,10 +6,10 @@ import { type Browser, type Session, Sessions } from './sessions.ts';
 import type { RecordStore } from './stored-list.ts';
 import { type Token, Tokens } from './tokens.ts';
 
-/** How long a link that logs a browser in works. */
+/** The validity of a link that logs a browser in. */
 const linkLifetimeMs = 10 * 60_000;
 
-/** Links that work at once. */
+/** The most links that are valid at once. */
 const linksMax = 16;
 
 export interface AccessOptions {

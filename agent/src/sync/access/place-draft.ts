@@ -24,7 +24,7 @@ export interface Placement {
 /** The mode of a file that is new. */
 const fileMode = 0o644;
 
-/** The paths whose entries decide where the file goes. */
+/** The paths whose entries decide the place of the file. */
 export function pathsOf({ path, settles }: Placement): readonly string[] {
   return settles === undefined ? [path] : [path, settles.copy];
 }
@@ -59,7 +59,7 @@ export async function placeDraft(
   const done: Done =
     'done' in placed ? placed : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content) };
   if (settles === undefined) return done;
-  // Only when the content is journaled: by this order the journal tells how the conflict was settled.
+  // Only when the content is journaled: this order shows how the conflict was settled.
   const refusal = await removeCopy(parts, placement);
   await journaled(parts, settles.copy);
   return refusal ?? done;
@@ -105,16 +105,16 @@ async function place(
   return { isNew: before === undefined };
 }
 
-/** Notes that the file that was just put replaces a version that this disk never showed: its author knew of it all the same. */
+/** Notes that the new file replaces a version that this disk never showed: its author knew that version. */
 async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Operation): Promise<void> {
   const { journal, folder } = context;
   const [seen] = await folder.observe([{ path }]);
   if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
-  // Racy, and without a content: the file is read before anything is made of this row.
+  // Racy, and without a content: the file is read before this row is used.
   journal.disk.record([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
 }
 
-/** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. */
+/** The conflict copy on which journal and disk agree, or a refusal if it is not the one that the person saw. */
 async function seenCopy({ copy, version }: SettledCopy, placeAt: PlaceAt) {
   const place = await placeAt(copy);
   if ('done' in place) return place;

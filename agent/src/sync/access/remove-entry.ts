@@ -60,7 +60,7 @@ export async function removeEntry(parts: AccessParts, request: RemoveRequest): P
   return { done: true, entries: rows.length - left.length, left };
 }
 
-/** The rows of what is to be removed, parents first, or why nothing may be. */
+/** The rows of the entries to remove, parents first, or a refusal. */
 async function knownRows(
   context: Context,
   { path, condition, entries }: RemoveRequest,
@@ -89,7 +89,7 @@ async function knownRows(
     : refused('version-mismatch', `${now}, not ${entries}, and was left as it is: look at it again.`, operation);
 }
 
-/** Executed under the folder lock. Returns what stayed. */
+/** Executed under the folder lock. Returns the entries that stayed. */
 async function removeAll(
   parts: AccessParts,
   rows: readonly DiskEntry[],
