@@ -70,7 +70,10 @@ export class ApplyLoop {
     });
   }
 
-  /** Records what the last run changed in the folder and was killed before recording. Call it before the first operation arrives. */
+  /**
+   * Records the changes that the last run made to the folder but could not record before it was killed. Call it before the first operation
+   * arrives.
+   */
   recordInterrupted(): Promise<void> {
     return this.#batches.recordInterrupted();
   }

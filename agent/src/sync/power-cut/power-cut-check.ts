@@ -107,7 +107,7 @@ export class PowerCutCheck {
     );
   }
 
-  /** All that the first scan of the folder found was examined, the last writes before the machine stopped among it. */
+  /** The first scan of the folder is done and all its findings were examined, the last writes before the machine stopped included. */
   compared(): void {
     const { journal } = this.#context;
     if (this.#isScanned && (journal.settings.get(cutOffSetting) ?? '') !== '') journal.settings.set(cutOffSetting, '');

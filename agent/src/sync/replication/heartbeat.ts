@@ -41,7 +41,7 @@ export class HeartbeatLoop {
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
   /** The newest heartbeat of each peer that was not answered yet, and when it arrived. */
   readonly #unanswered = new WeakMap<Peer, { readonly id: number; readonly atMs: number }>();
-  /** The state that the last heartbeat of a session told, and when. */
+  /** The state in the last heartbeat of a session, and its time. */
   readonly #told = new WeakMap<Link, { readonly state: string; readonly atMs: number }>();
   /** The sessions whose first heartbeat was answered. */
   readonly #answered = new WeakSet<Link>();
@@ -169,8 +169,8 @@ export class HeartbeatLoop {
   }
 
   /**
-   * Answers the first heartbeat of a session at once, so that the round trip is known from the beginning. By a pulse: what the greeting said,
-   * such as the progress of a short pull, holds until the next second.
+   * Answers the first heartbeat of a session at once, so that the round trip is known from the beginning. A pulse suffices: the values in
+   * the greeting, such as the progress of a short pull, hold until the next second.
    */
   #answerFirst(peer: Peer): void {
     const { link } = peer;
@@ -252,7 +252,7 @@ export class HeartbeatLoop {
   }
 }
 
-/** The part of a report whose changes are told in the same second, as a text to compare. */
+/** The part of a report whose changes are sent in the same second, as a text to compare. */
 function stateOf({ load, freeBytes, latenciesMs, ...others }: SelfReport): string {
   // The set of members that it reaches counts as state, their latencies do not.
   return JSON.stringify([others, Object.keys(latenciesMs)], (_, value) =>
