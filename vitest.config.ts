@@ -12,7 +12,7 @@ const alias = [
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 
-/** What takes a minute and more. */
+/** The tests that take a minute and more. */
 const long = [
   'notices',
   'damaged-state',

@@ -1,4 +1,4 @@
-/** What a number of files or members costs. */
+/** The cost of a number of files or members. */
 export interface Point {
   readonly by: 'files' | 'members';
   readonly count: number;

@@ -6,7 +6,7 @@ import type { ProgramName, Result, Series } from './result.ts';
 const run = promisify(execFile);
 const mebibyte = 1_048_576;
 
-/** What one run of a workload took. */
+/** The cost of one run of a workload. */
 export interface Spent {
   readonly ms: number;
   readonly processorMs: number;
@@ -20,7 +20,7 @@ async function loopbackBytes(): Promise<number> {
   return Number(line?.split(':')[1]?.trim().split(/\s+/)[0] ?? 0);
 }
 
-/** What `work` takes. `processorMs`: the processor time until now of the processes whose work it is. */
+/** Measures the cost of `work`. `processorMs`: the processor time until now of the processes that do it. */
 export async function metered(processorMs: () => Promise<number>, work: () => Promise<unknown>): Promise<Spent> {
   const [usedMs, sentBytes] = [await processorMs(), await loopbackBytes()];
   const startMs = performance.now();
@@ -45,7 +45,7 @@ export async function spentBy(program: string, ...args: string[]): Promise<Spent
   };
 }
 
-/** What the runs of one workload took, by program. */
+/** The costs of the runs of one workload, by program. */
 export class Expenses {
   readonly #spent = new Map<ProgramName, Spent[]>();
 

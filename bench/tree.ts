@@ -65,7 +65,7 @@ async function addFile(hash: Hash, path: string): Promise<void> {
   }
 }
 
-/** What programs keep for themselves in the folder. */
+/** The names that programs keep for themselves in the folder. */
 export const ownEntries: ReadonlySet<string> = new Set(['.lockstep', '.stfolder']);
 
 /** A hash of everything below `directory` except what programs keep there for themselves: names, bytes of files and texts of links. */

@@ -18,9 +18,9 @@ const exponent = 0.8;
 export const readersPerServer = 4;
 /** The room of a server: a quarter of the pages. */
 export const serverCacheBytes = 60 * 1_048_576;
-/** What the disk of the origin gives to all servers together, and the time of a seek. */
+/** The rate of the origin's disk for all servers together, and the time of a seek. */
 export const originDisk = { bytesPerSecond: 3_000_000, delayMs: 5 };
-/** What cooperation brought in the source: 24 to 37 % more reads a second. */
+/** The gain from cooperation in the source: 24 to 37 % more reads a second. */
 export const cooperationGain = { target: 1.24, goal: 1.37 };
 
 export const filePaths: readonly string[] = Array.from({ length: files }, (_, index) => {

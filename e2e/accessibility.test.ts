@@ -23,7 +23,7 @@ const views = [
   '/settings/ignore-rules',
 ];
 
-/** What axe finds on a page. */
+/** The violations that axe finds on a page. */
 async function violationsOn(page: Page): Promise<readonly object[]> {
   await page.evaluate(axeSource);
   const { violations } = await page.evaluate(

@@ -7,7 +7,7 @@ import { lockstep } from '../testkit/member.ts';
 import { repositoryRoot } from '../testkit/repository.ts';
 import { expect, test } from './test.ts';
 
-/** What a member says of another one in one condition: a row of the table in docs/DASHBOARD.md. */
+/** The texts about a member in one condition: a row of the table in docs/DASHBOARD.md. */
 interface Row {
   readonly condition: string;
   readonly sentence: string;

@@ -17,8 +17,8 @@ export async function cutOff(page: Page): Promise<readonly string[]> {
 }
 
 /**
- * What a reader cannot read: names of which less than `nameWidthMin` pixels are visible though they are longer, and texts that overlap
- * another text. Texts that the page hides on purpose, or that a scrolling box hides, do not count.
+ * The texts that a person cannot read: names of which less than `nameWidthMin` pixels are visible though they are longer, and texts that
+ * overlap another text. Texts that the page hides on purpose, or that a scrolling box hides, do not count.
  */
 export async function unreadable(page: Page, nameWidthMin: number): Promise<readonly string[]> {
   return page.evaluate((nameMin) => {

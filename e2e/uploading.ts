@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test';
 
-/** What the page says about what was sent from it. */
+/** The region of the page about its uploads. */
 export const uploads = (page: Page) => page.getByRole('region', { name: 'Uploads' });
 
 /** Drops files onto an element, as from the desktop. */

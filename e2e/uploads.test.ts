@@ -105,7 +105,7 @@ test.describe('a large file', () => {
     };
     const before = (await ant.usage()).memoryMiB;
     let highest = before;
-    // What an agent does next to a slow line: the file arrives over some time.
+    // Plays an agent next to a slow line: the file arrives over some time.
     const cdp = await page.context().newCDPSession(page);
     const limit = (uploadThroughput: number) =>
       cdp.send('Network.emulateNetworkConditions', {
@@ -193,7 +193,7 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
     await mkdir(join(bee.folder, 'trips 2026', 'photos'));
     await page.getByRole('link', { name: 'trips 2026' }).click();
     await expect(page.getByRole('link', { name: 'day 2.txt' })).toBeVisible();
-    // What bee is still sending would make the former name again.
+    // A file that bee is still sending would make the former name again.
     await cluster.settled();
     await page.getByRole('button', { name: 'Rename' }).click();
     await expect(dialog).toContainText('with everything in it, and all members get the new name');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { repositoryRoot } from './repository.ts';
 
-/** What commands printed for people, and the exit code of the last one. */
+/** The output of commands for people, and the exit code of the last one. */
 interface Ran {
   readonly code: number;
   readonly notes: string;

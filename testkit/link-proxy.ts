@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** The state of a link: it works, it refuses and resets connections, or it keeps them open and forwards nothing. */
 export type LinkState = 'open' | 'cut' | 'half-open';
 
-/** What a link does to the bytes that it forwards. */
+/** The effect of a link on the bytes that it forwards. */
 export interface LinkShape {
   /** The delay of everything. */
   readonly delayMs?: number;

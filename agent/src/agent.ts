@@ -45,7 +45,7 @@ export interface AgentOptions {
   /** The member's folder; its state directory has been checked and is locked by this process. */
   readonly directory: string;
   readonly loaded: LoadedConfig;
-  /** What overrides the file of the settings. */
+  /** The options that override the settings file. */
   readonly overrides: ConfigOverrides;
   readonly log: Log;
   /**

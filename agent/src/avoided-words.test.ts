@@ -22,6 +22,14 @@ function texts(): readonly string[] {
     .filter((path) => path !== 'CONTRIBUTING.md' && !/\.(test|contract)\.tsx?$/.test(path));
 }
 
+/** The text of each comment that fills lines of its own. */
+function commentsOf(source: string): readonly string[] {
+  const comments = source.match(/^[ \t]*\/\*[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n)+/gm) ?? [];
+  return comments.map((comment) =>
+    comment.replaceAll(/^[ \t]*(?:\/\*\*?|\*\/|\*|\/\/)[ \t]?|\s*\*\/$/gm, '').replaceAll('\n', ' '),
+  );
+}
+
 test('the documents and sources use none of the words to avoid', () => {
   const found = texts().flatMap((path) =>
     readFileSync(`${root}${path}`, 'utf8')
@@ -32,5 +40,16 @@ test('the documents and sources use none of the words to avoid', () => {
       .map((sentence) => `${path}: ${pattern.exec(sentence)?.[0]} in ${sentence.slice(0, 160)}`),
   );
   expect(texts().length).toBeGreaterThan(500);
+  expect(found).toEqual([]);
+});
+
+test('no sentence of a comment begins with a relative clause', () => {
+  const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], { cwd: root, encoding: 'utf8' });
+  const relative = /(?:^|[.:;] )(?:What|Who|Whoever|Whom|Which|Where) .{0,80}/;
+  const found = files
+    .split('\n')
+    .filter((path) => path !== '')
+    .flatMap((path) => commentsOf(readFileSync(`${root}${path}`, 'utf8')).map((comment) => ({ path, comment })))
+    .flatMap(({ path, comment }) => relative.exec(comment)?.map((sentence) => `${path}: ${sentence}`) ?? []);
   expect(found).toEqual([]);
 });

@@ -13,7 +13,7 @@ const cluster = useCluster(['ant', 'bee']);
 
 const codeOf = (text: string): unknown => JSON.parse(text).error?.code;
 
-/** What another user of the machine gets, who reaches the port and nothing else. */
+/** The answer to another user of the machine, who reaches the port and nothing else. */
 async function asStranger(member: Member, method: 'GET' | 'POST', path: string, cookie = ''): Promise<string> {
   const body = method === 'POST' ? { body: {} } : {};
   const { status, text } = await ask({ to: member, method, path, ...body, ...(cookie && { headers: { cookie } }) });

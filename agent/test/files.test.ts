@@ -12,7 +12,7 @@ import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const mebibyte = 1_048_576;
 
-/** What is visible in the folder of a member. */
+/** The visible entries in the folder of a member. */
 const namesIn = (member: Member): readonly string[] =>
   readdirSync(member.folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name !== '.lockstep' && !name.startsWith('.lockstep/'))

@@ -58,7 +58,7 @@ test('[MB15] a member that may be away is away when it is off, on every member a
   expect(await verdict()).toMatchObject({ tone: 'good', text: 'cat is away; the other 3 hold everything.' });
   expect((await lockstep(['status', ant.folder])).out).toMatch(/^cat .* away /m);
 
-  // What it lacks is said, and it is waited for.
+  // The status names the contents that it lacks, and waits count it.
   await ant.put('meanwhile', 'text');
   const wait = await lockstep(['wait', '--timeout', '3', ant.folder]);
   expect([wait.code, wait.out + wait.err]).toEqual([1, expect.stringContaining('cat is away, and is marked')]);

@@ -40,7 +40,7 @@ async function config(member: Member, lines: readonly string[]): Promise<void> {
   await writeFile(path, `${await readFile(path, 'utf8')}\n${lines.join('\n')}\n`);
 }
 
-/** What a member remembers of the causes that its webhook was told. */
+/** The records of a member on the causes that its webhook was told. */
 function rememberedOf(member: Member): string {
   const database = new SqliteDatabase(member.state('health.db'), { readonly: true });
   const row = database.prepare<[], { data: string }>("SELECT data FROM kept WHERE name = 'told webhook'").get();

@@ -126,7 +126,7 @@ test('[OD5] a full cache refuses at once, also after an upload of unknown size',
   const answer = await cow.fetch('api/v1/files/streamed', { method: 'PUT', body, duplex: 'half' } as RequestInit);
   expect(answer.status).toBe(201);
   await level(cow, ant);
-  // What is pinned takes the whole cache: the streamed file makes room for it.
+  // The pinned files take the whole cache: the streamed file makes room for them.
   for (const name of ['a', 'b']) expect((await lockstep(['pin', cow.path(name)])).code).toBe(0);
   await eventually(() => expect(namesIn(cow)).toEqual(['a', 'b']));
   expect((await put(cow, 'new', 'x')).status).toBe(507);

@@ -197,7 +197,7 @@ test('[OD8] a wait counts members that have the whole folder, and no others', as
   await read(cow, 'file');
   expect(await ant.wait({ for: 2, timeoutMs: 10_000 })).toMatchObject({ done: true, wanted: 2, holding: 2 });
   expect(await ant.wait({ for: 'all', timeoutMs: 10_000 })).toMatchObject({ done: true, wanted: 1, holding: 1 });
-  // What is written on the member on demand must be on the other one.
+  // A file that is written on the member on demand must be on the other one.
   await ant.kill();
   await cow.put('own', 'of cow\n');
   expect(await cow.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false, wanted: 1 });

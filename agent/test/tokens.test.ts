@@ -15,7 +15,7 @@ async function run(...args: readonly string[]): Promise<string> {
   return out.trim();
 }
 
-/** What a script gets that has only the address and a token, as curl would. */
+/** The answer to a script that has only the address and a token, as curl would. */
 async function asScript(member: Member, token: string, path: string, init: RequestInit = {}) {
   const headers = { authorization: `Bearer ${token}`, ...init.headers };
   const response = await fetch(new URL(path, member.url), { ...init, headers });

@@ -73,7 +73,7 @@ test('[CT19] a member that is killed while it receives a large file goes on with
   await bee.restart();
   await cluster.settled();
   expect((await readFile(bee.path('film'))).equals(bytes)).toBe(true);
-  // What was on its way comes again.
+  // The blocks that were in flight come again.
   expect(await here()).toBeLessThan(48 - 20 + blocksInFlightPerSourceMax);
   expect(await readdir(bee.state('staging'))).toEqual([]);
 });

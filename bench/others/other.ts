@@ -19,12 +19,12 @@ export interface Other {
 }
 
 const waitMsMax = 600_000;
-/** Programs that missed a change. What follows would be measured with other folders. */
+/** Programs that missed a change. Later changes would be measured with other folders. */
 const behind = new WeakSet<Other>();
 
 /**
- * What `change` takes until both targets are equal to the source. Undefined, and a line that says so, if the program missed this change
- * or an earlier one: lsyncd takes a file whose size and second of change stay for unchanged.
+ * Measures `change` until both targets are equal to the source. Undefined, with a printed line, if the program missed this change or an
+ * earlier one: lsyncd misses a change that keeps the size and the second of the file's time.
  */
 export async function throughOther(other: Other, change: () => Promise<unknown>): Promise<Spent | undefined> {
   if (behind.has(other)) return undefined;

@@ -22,7 +22,7 @@ import { simulatedWebServers } from './simulated-web-servers.ts';
 import { assertSame, type Trio } from './through.ts';
 import { webServers } from './web-server.ts';
 
-/** Where a workload may write. */
+/** The directories to which a workload may write. */
 interface Ground {
   /** For the folders of members. */
   readonly root: string;

@@ -7,7 +7,7 @@ import { Expenses } from '../spent.ts';
 import { flush, makeLargeFile, makeSmallFiles, remove, timed, useMemory } from '../tree.ts';
 import { type Trio, throughLockstep, throughProgram } from './through.ts';
 
-/** Where a workload runs. */
+/** The place where a workload runs. */
 export interface Place {
   readonly members: Trio;
   /** Running peers of another kind. They take long, and run each workload once. */

@@ -18,7 +18,7 @@ const rounds = 5;
 const pausesMs = [0, 20];
 /** 100 Mbit/s and a round trip of 10 ms. */
 const line = { bytesPerSecond: 12_500_000, delayMs: 5 };
-/** What prefetching saved in the source: 87 % of the time of a first open. */
+/** The gain from prefetching in the source: 87 % of the time of a first open. */
 const saved = 0.87;
 
 const nameOf = (index: number): string => String(index).padStart(3, '0');

@@ -58,7 +58,7 @@ function noted(point: Point): Point {
   return point;
 }
 
-/** What it takes until all members have new files of 1 KiB, and the memory of an agent then. */
+/** The time and traffic until all members have new files of 1 KiB, and the memory of an agent then. */
 async function arrival(members: readonly Member[], files: number) {
   const [ant] = members as readonly [Member];
   await flush();

@@ -17,7 +17,7 @@ const atMost = (limit: number): { target: Bound; goal: Bound } => ({
   goal: { atMost: limit },
 });
 
-/** What `work` takes, and by how many MiB the resident memory of a member grows at most meanwhile: of the one where it grows most. */
+/** Measures the cost of `work`, and the largest growth of a member's resident memory meanwhile, in MiB. */
 async function watched(members: Trio, work: () => Promise<Spent>): Promise<{ spent: Spent; grownMiB: number }> {
   const memories = () => Promise.all(members.map(async (member) => (await member.usage()).memoryMiB));
   const before = await memories();

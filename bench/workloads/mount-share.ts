@@ -10,7 +10,7 @@ import type { Trio } from './through.ts';
 
 const rounds = 3;
 const mebibytes = 1_024;
-/** What the AFS-like paper reached of the local file system: reads 1,900 of 4,055 MB/s, writes 601 of 1,030 MB/s. */
+/** The share of the local file system that the AFS-like paper reached: reads 1,900 of 4,055 MB/s, writes 601 of 1,030 MB/s. */
 const theirs = { write: 601 / 1_030, read: 1_900 / 4_055 };
 /** The second read shows what the kernel keeps of the first: the mount is asked for the file's attributes only. */
 const passes = [

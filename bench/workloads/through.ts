@@ -11,7 +11,7 @@ export async function processorMsOf(members: readonly Member[]): Promise<number>
   return usages.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
 }
 
-/** What a change in the first member's folder takes until all others hold it. Then checks that the trees are equal. */
+/** Measures a change in the first member's folder until all others hold it. Then checks that the trees are equal. */
 export async function throughLockstep(members: readonly Member[], change: () => Promise<unknown>): Promise<Spent> {
   const [ant] = members as readonly [Member];
   const before = (await ant.status()).operations;
@@ -34,7 +34,7 @@ export async function assertSame(members: readonly Member[]): Promise<void> {
   if (new Set(hashes).size > 1) throw new Error(`the trees of ${members.map(({ name }) => name).join(' and ')} differ`);
 }
 
-/** What a copying program takes to bring a change, which took `changeMs`, to two plain folders. */
+/** Measures how a copying program brings a change, which took `changeMs`, to two plain folders. */
 export async function throughProgram(
   program: 'cp' | 'rsync',
   source: string,

@@ -84,7 +84,7 @@ export async function ensureDependencies() {
   throw new SetupError(`The dependencies could not be installed. ${hintFor(missing)}`);
 }
 
-/** What to do after a failed installation, if the compilers `missing` are not there. */
+/** The advice after a failed installation, if the compilers `missing` are not there. */
 function hintFor(missing) {
   if (missing.length > 0) {
     return `Without a ready-made binary better-sqlite3 must be compiled, and ${missing.join(', ')} is missing. On Debian: apt-get install -y python3 make g++`;

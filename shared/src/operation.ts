@@ -93,8 +93,8 @@ export interface Operation {
    */
   readonly keeps?: readonly Dot[];
   /**
-   * What the author had under the numbers that the version names: for each other origin in it, in the order of their ids, the first 8 bytes
-   * of its chain hash there. Zeros where the author had no such operation. Absent if the version names no other origin.
+   * The operations that the author had under the numbers of the version: for each other origin in it, in the order of their ids, the first
+   * 8 bytes of its chain hash there. Zeros where the author had no such operation. Absent if the version names no other origin.
    */
   readonly marks?: Uint8Array;
 }

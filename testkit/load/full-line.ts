@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MemberApi } from '../api.ts';
 
-/** What is measured while a large file fills the lines between members. */
+/** The measurements while a large file fills the lines between members. */
 export interface FullLine {
   /** The round trips that the writer showed before and during the transfer, one series for each other member, in milliseconds. */
   readonly idleMs: readonly number[];

@@ -60,7 +60,7 @@ export const rateRules = z
   })
   .refine((rules) => rules.length <= rulesMax);
 
-/** What is allowed, as the end of a sentence that begins with "must be". */
+/** The allowed values, as the end of a sentence that begins with "must be". */
 export const allowedRates =
   `none, a rate from ${formatSize(limitBytesMin)}/s, such as "2 MiB/s" (units B, KiB, MiB, GiB), or a list of rates that hold at ` +
   'some hours or for one member, such as ["10 MiB/s", "2 MiB/s 08:00-18:00", "1 MiB/s cat"] (hours from 00:00 to 24:00)';

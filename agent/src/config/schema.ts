@@ -27,7 +27,7 @@ export interface Config {
   readonly addresses: readonly string[];
   /** The address of the API and the dashboard. Port 0: any free port. */
   readonly dashboard: HostPort;
-  /** What keeps strangers from an address of the dashboard other than loopback: TLS and a password, or something outside. */
+  /** The protection of a dashboard address other than loopback: TLS and a password, or something outside the agent. */
   readonly dashboardGuard: DashboardGuard;
   /** Files with the certificate and the key of the dashboard, relative to the state directory; empty for none. */
   readonly dashboardCertificate: string;
@@ -40,7 +40,7 @@ export interface Config {
   readonly copiesAwayMs: number;
   /** Such a member fetches files also before they are read. */
   readonly prefetch: boolean;
-  /** What the other members may do to this one. */
+  /** The actions that other members may take on this one. */
   readonly allowControl: ControlLevel;
   /** `host:port` addresses of members to connect to. */
   readonly peers: readonly string[];
@@ -52,7 +52,7 @@ export interface Config {
   /** The limits for contents to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
   readonly receiveLimit: readonly RateRule[];
-  /** Which links to other members compress contents. */
+  /** The links to other members on which contents are compressed. */
   readonly compression: Compression;
   /** The URL to which notices are posted; empty for none. */
   readonly notifyWebhook: string;

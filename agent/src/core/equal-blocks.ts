@@ -1,6 +1,6 @@
 import { blockHashBytes, hashOfBlock } from './blocks.ts';
 
-/** Where an equal block is: in one of the other contents, at `index` there. A block of zeros need not be anywhere. */
+/** The place of an equal block: `index` in one of the other contents. A block of zeros needs no other content. */
 export type EqualBlock = { readonly other: number; readonly index: number } | 'zeros';
 
 /**

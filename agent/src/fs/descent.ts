@@ -23,8 +23,9 @@ interface Found {
 /**
  * Reaches paths of the folder, one open directory after the other [MT8]. The kernel walks a textual path again, and a program may have put
  * a link into it after it was checked; an entry reached from an open directory is in that directory. No directory on the way is a link or
- * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, and one that is missing
- * stays so, so that entries of one directory cost one descent; `renew` it between actions that must each find what is there now. `close` it.
+ * the state directory. If the file system folds case, each is spelled as it is listed. The last directory stays open, and a missing one is
+ * remembered, so that entries of one directory cost one descent. Call `renew` between actions that must each find the present entries, and
+ * `close` at the end.
  */
 export class Descent {
   readonly #places: Places;
@@ -80,7 +81,7 @@ export class Descent {
     return this.#reached?.opened;
   }
 
-  /** False if the entry at a path is listed in another spelling: for other members that is another entry. */
+  /** False if the entry at a path is listed in another spelling: other members take that for another entry. */
   isSpelledSo(path: string): boolean {
     if (!this.#places.foldsCase || path === '') return true;
     const parent = parentOf(path);

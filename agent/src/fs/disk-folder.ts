@@ -250,7 +250,7 @@ export class DiskFolder implements Folder {
     return problem === undefined ? measured : { ...measured, state: problem.detail };
   }
 
-  /** What the disk of the folder says, wherever its path leads to now. */
+  /** Measures the disk to which the path of the folder leads now. */
   async #measure(): Promise<FolderHealth> {
     const { root, state } = this.#places;
     try {

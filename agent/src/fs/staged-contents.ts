@@ -7,7 +7,7 @@ import { errorCodeOf } from './path-problem.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** Blocks that are written in one job of a worker, and those that are read: about 20 ms, for others wait for it. */
+/** The most blocks that are written, and read, in one job of a worker: about 20 ms, because other jobs wait for it. */
 const stagedAtOnce = 8;
 const foundAtOnce = 32;
 
@@ -23,11 +23,11 @@ interface Gathered {
   missing: number;
   /** Its file was made. */
   isBegun: boolean;
-  /** What was written since the last sync began. */
+  /** The bytes written since the last sync began. */
   unsyncedBytes: number;
   /** Settles when the last sync has ended. Undefined before the first one. */
   syncing: Promise<void> | undefined;
-  /** Why a sync failed. The kernel reports a failed write only once: none of the bytes count as durable then. */
+  /** The error of a failed sync. The kernel reports a failed write only once: none of the bytes count as durable then. */
   failure: unknown;
   /** Blocks that came while earlier ones are being written. */
   readonly waiting: WaitingBlock[];
@@ -133,7 +133,7 @@ export class StagedContents {
     });
   }
 
-  /** Stages the blocks that wait once their turn comes, several in one job: a thread that has to wake up for each is late for each. */
+  /** Stages the waiting blocks when their turn comes, several in one job: waking a thread for each would delay each. */
   #stageWaiting(content: ContentId, gathered: Gathered): void {
     void this.use([content], async () => {
       const some = gathered.waiting.splice(0, stagedAtOnce);
@@ -235,7 +235,7 @@ export class StagedContents {
     return [...gathered.present.keys()].filter((index) => gathered.present[index] === 1);
   }
 
-  /** All that was staged of a content is gone: the next block starts a new file. */
+  /** All staged blocks of a content are gone: the next block starts a new file. */
   #forget(content: ContentId, gathered: Gathered): void {
     if (this.#contents.get(content) === gathered) this.#contents.delete(content);
   }

@@ -1,6 +1,6 @@
 import type { NoticeKind } from '@lockstep/shared/present';
 
-/** What is sent to a webhook and to a command: all notices of one moment. */
+/** The message to a webhook and to a command: all notices of one moment. */
 export interface Delivery {
   /** One text for a person. Several chat services read this field. */
   readonly text: string;
@@ -23,7 +23,7 @@ export interface Delivery {
 /** Something that takes deliveries. */
 export interface Target {
   readonly name: 'webhook' | 'command';
-  /** What it is, for a person, without secrets: `hooks.example.net`, `page-me`. */
+  /** Its name for a person, without secrets: `hooks.example.net`, `page-me`. */
   readonly what: string;
   /** Resolves with a sentence on what happened; rejects with an error whose message is one. */
   deliver(delivery: Delivery, stopping: AbortSignal): Promise<string>;

@@ -3,7 +3,7 @@ import type { HealthEvent, MemberReport, Status } from '@lockstep/shared/api';
 import { isAway } from '@lockstep/shared/present';
 import { z } from 'zod';
 
-/** What is remembered of the last status, so that the next one can be compared with it. */
+/** The parts of the last status with which the next one is compared. */
 export const eventMemorySchema = z.object({
   members: z.record(z.string(), z.object({ condition: z.enum(memberConditions), since: z.number() })),
   /** The problems, by member and code, and when each was first seen to be gone. */

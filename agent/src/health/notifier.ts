@@ -19,13 +19,13 @@ import type { RememberedStore } from './remembered-store.ts';
 /** The waits between attempts to deliver. */
 const retryMs = { minMs: 2_000, maxMs: 600_000 };
 
-/** Where problems are shown. */
+/** The problems that this member shows. */
 interface ShownProblems {
   set(code: 'notify-failing', subject: object, detail: string): void;
   clear(code: 'notify-failing'): void;
 }
 
-/** What people are told about. */
+/** The settings that select the notices to send. */
 interface NoticeRules {
   readonly about: readonly NoticeKind[];
   /** The time for which a member must have been down. */
@@ -35,7 +35,7 @@ interface NoticeRules {
 
 export interface NotifierOptions {
   readonly targets: readonly Target[];
-  /** What people are told about, by the settings in force. */
+  /** The rules by the settings in force. */
   readonly rules: () => NoticeRules;
   readonly store: RememberedStore;
   readonly problems: ShownProblems;
@@ -70,8 +70,8 @@ export interface Attempt extends LastDelivery {
 }
 
 /**
- * Tells people by the targets of the settings. What is to be told is always the difference between the causes of now and what is
- * remembered as told, so a delivery that fails, or an agent that ends before it, loses nothing.
+ * Sends notices to the targets of the settings. It always sends the difference between the present causes and the notices that are stored
+ * as sent. So a delivery that fails, or an agent that ends before it, loses nothing.
  */
 export class Notifier {
   readonly #options: NotifierOptions;

@@ -13,7 +13,7 @@ const keptMs = 30 * 86_400_000;
 /** Ends of spans and latencies are written at this interval. */
 const flushMs = 60_000;
 
-/** What is too old is dropped at this interval. */
+/** The interval at which outdated records are dropped. */
 const dropMs = 6 * 3_600_000;
 
 /** A longer time between two examinations was not seen: the machine slept, or its clock was set. */

@@ -14,7 +14,7 @@ const rememberedSchema = z.array(
   }),
 );
 
-/** What each target was told, in `health.db`: an agent that starts again does not tell it twice. */
+/** The notices that each target got, in `health.db`: an agent that starts again does not repeat them. */
 export class RememberedStore {
   readonly #load: Sqlite.Statement<[string], { data: string }>;
   readonly #save: Sqlite.Statement<[string, string]>;

@@ -19,7 +19,7 @@ interface SpanRow extends Span {
 const notKept: ReadonlySet<MemberCondition> = new Set(['unknown', 'left']);
 
 /**
- * The conditions of the members over time: a row for each time that a member stayed in one condition. What no row covers is not known,
+ * The conditions of the members over time: a row for each time that a member stayed in one condition. A time without a row is not known,
  * because the agent did not run.
  */
 export class SpanLog {

@@ -5,12 +5,12 @@ import { requestTimeoutMs } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The body of the route is a file, which may take as long as its bytes keep coming. */
+    /** The body of the route is a file: it may take any time while its bytes keep coming. */
     readonly streamsBody?: boolean;
   }
 }
 
-/** The timeouts of a server. Node's own one for requests includes the body, of whichever route: `limitArrival` replaces it. */
+/** The timeouts of a server. Node's own timeout for requests includes the body, on every route: `limitArrival` replaces it. */
 export const arrivalTimeouts = { requestTimeout: 0, headersTimeout: requestTimeoutMs } as const;
 
 /** Closes connections whose request does not arrive in time. */
@@ -26,7 +26,7 @@ export function limitArrival(app: FastifyInstance): void {
   });
 }
 
-/** The chunks of a body. Ends the connection if none comes for `idleMs`; throws `request-invalid` if the body does not come to its end. */
+/** The chunks of a body. Ends the connection if none comes for `idleMs`; throws `request-invalid` if the body is cut off. */
 export async function* arriving(body: Readable, idleMs: number): AsyncIterable<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
   for (;;) {
@@ -48,7 +48,7 @@ export async function* arriving(body: Readable, idleMs: number): AsyncIterable<U
   }
 }
 
-/** The chunks of a body that has exactly so many bytes. Throws `request-invalid` if it has fewer or more. */
+/** The chunks of a body that must have exactly this size. Throws `request-invalid` if it has fewer or more bytes. */
 export async function* exactly(chunks: AsyncIterable<Uint8Array>, bytes: number): AsyncIterable<Uint8Array> {
   let count = 0;
   for await (const chunk of chunks) {

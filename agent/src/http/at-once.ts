@@ -3,12 +3,12 @@ import { HttpError } from './errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How many requests of this route are served at once; more are refused. By default any number. */
+    /** The most requests of this route that are served at once; more are refused. No limit by default. */
     readonly atOnce?: number;
   }
 }
 
-/** Refuses requests of the routes that are costly while as many as their limit are under way. */
+/** Refuses requests of costly routes while their limit is reached. */
 export function limitAtOnce(app: FastifyInstance): void {
   const underWay = new Map<string, number>();
   app.addHook('onRequest', async (request, reply) => {

@@ -11,7 +11,7 @@ function versionsIn(list: string): ReadonlySet<string> | 'any' | undefined {
   return tags.every((tag) => tag !== undefined) ? new Set(tags) : undefined;
 }
 
-/** What a request to write says of the entry that is there. Throws `request-invalid`. */
+/** The condition that a request to write sets on the current entry. Throws `request-invalid`. */
 export function writeCondition(headers: IncomingHttpHeaders): Condition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined && noneMatch !== undefined) throw invalid('Give either If-Match or If-None-Match, not both.');

@@ -8,7 +8,7 @@ import { etagOf } from './etag.ts';
 export class HttpError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
-  /** The version of the entry that is there, if that is what is wrong. */
+  /** The version of the present entry, if it differs from the requested one. */
   readonly version: string | undefined;
   constructor(status: number, code: ApiErrorCode, message: string, version?: string) {
     super(message);

@@ -4,16 +4,16 @@ export const bodyBytesMax = 65_536;
 /** The longest time in which a request must arrive, except the body of a file. Answers may take longer. */
 export const requestTimeoutMs = 30_000;
 
-/** The longest time without a byte of a file that is sent: on a slow line some always come. */
+/** The longest time without a byte of an upload: some always come, even over a slow line. */
 export const uploadIdleMs = 60_000;
 
-/** Files written at once: each holds a block of 1 MiB in memory, twice. */
+/** The most files written at once: each holds a block of 1 MiB in memory, twice. */
 export const uploadsMax = 16;
 
-/** Live streams served at once: each costs memory and a query of the journal for each event. */
+/** The most live streams served at once: each costs memory and a query of the journal for each event. */
 export const liveStreamsMax = 64;
 
-/** Events sent to one live stream before the reader must have taken them: bounds the memory for a slow reader. */
+/** The most events in flight to one live stream: bounds the memory for a slow reader. */
 export const livePageEvents = 200;
 
 /** Operations are gathered for this long before they are sent live: a screen shows no more than some sixty frames a second. */
@@ -34,17 +34,17 @@ export const eventLoopLookIntervalMs = 100;
 /** The interval at which open requests are compared with logins and tokens that may have expired. */
 export const expiryCheckMs = 5_000;
 
-/** Searches at once: each walks through the whole tree. */
+/** The most searches at once: each walks through the whole tree. */
 export const searchesMax = 4;
 
-/** Verifications at once: each reads every file. */
+/** The most verifications at once: each reads every file. */
 export const verifiesMax = 1;
 
-/** Waits at once: each counts again after every acknowledgement. */
+/** The most waits at once: each counts again after every acknowledgement. */
 export const waitsMax = 64;
 
-/** Files kept on the disk for programs at once: each costs a connection. */
+/** The most files kept on the disk for programs at once: each costs a connection. */
 export const holdsMax = 256;
 
-/** Contents served at once: each holds a file open and reads ahead. */
+/** The most contents served at once: each holds a file open and reads ahead. */
 export const contentsMax = 32;

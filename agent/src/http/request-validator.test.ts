@@ -12,7 +12,7 @@ import { z } from 'zod';
 import { ServedCluster } from '../../test/support/served-cluster.ts';
 import { requestValidator } from './request-validator.ts';
 
-/** What is wrong with the body of a request. */
+/** The message on an invalid part of a request; undefined if it is valid. */
 function faultOf(schema: z.ZodType, body: unknown, httpPart = 'body'): string | undefined {
   const result = requestValidator({ schema, httpPart, method: 'POST', url: '/' })(body);
   return typeof result === 'object' && 'error' in result && result.error instanceof Error

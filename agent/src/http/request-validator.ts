@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 type Issue = z.core.$ZodIssue;
 
-/** What is allowed in place of an input. The name of its field goes before it. */
+/** A phrase that names the allowed values. The name of the field goes before it. */
 type Phrase = string;
 
 const partNames: Record<string, string> = { body: 'body', querystring: 'query', params: 'address', headers: 'headers' };
@@ -18,7 +18,7 @@ const typePhrases: Record<string, Phrase> = {
   object: 'must be an object',
 };
 
-/** Checks one part of a request against the schema of its route. What is wrong is said in a sentence that names what is allowed. */
+/** Checks one part of a request against the schema of its route. The message on a problem names the allowed values. */
 export const requestValidator: FastifySchemaCompiler<z.ZodType> = ({ schema, httpPart }) => {
   const part = partNames[httpPart ?? ''] ?? 'request';
   return (data) => {

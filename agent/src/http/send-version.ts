@@ -9,8 +9,8 @@ import { openVersion } from './queries/folder/content.ts';
 import { inertPolicy, unknownType } from './shown-type.ts';
 
 /**
- * Answers with the bytes of a version of a file, or the part of them that `Range` asks for, to be saved: a browser runs nothing of it. 304 if
- * the client has that version. Throws 416 for a range that begins after the end, and what `openVersion` throws.
+ * Answers with the bytes of a version of a file, or the part that `Range` asks for, as a download: a browser does not run them. 304 if the
+ * client has that version. Throws 416 for a range that begins after the end, and the errors of `openVersion`.
  */
 export async function sendVersion(
   engine: Engine,

@@ -30,7 +30,7 @@ export interface Place {
 
 /** The watch over the health of the cluster. */
 export interface ServedHealth {
-  /** Where people are told, and of what. */
+  /** The targets of notices, and the kinds of notices that they get. */
   notices(): Notices;
   /** Sends a test notice to each target. */
   testNotices(): Promise<NoticeTest['attempts']>;
@@ -38,11 +38,11 @@ export interface ServedHealth {
   beats(query: BeatsQuery): Beats;
   /** The round trips of a pair over a longer time. */
   latency(query: LatencySpanQuery): LatencySpan;
-  /** What happened, newest first. */
+  /** The events of the members, newest first. */
   events(query: HealthEventsQuery): HealthEvents;
 }
 
-/** What became of a change of a setting; `outdated`: the file is not the one of the named version, but of this one. */
+/** The result of changing a setting; `outdated`: the file has this version now, and not the named one. */
 export type SettingOutcome = { readonly is: 'changed' } | { readonly is: 'outdated'; readonly version: string };
 
 /** The settings of a member. */
@@ -54,7 +54,7 @@ export interface ServedSettings {
 
 /** How this member and the others control each other. */
 export interface ServedControl {
-  /** What the others may do here. */
+  /** The actions that other members may take here. */
   readonly allows: ControlLevel;
   /**
    * Asks the member with this id, at one of its addresses, to do something. Rejects with a LockstepError if it could not be asked; with
@@ -66,7 +66,7 @@ export interface ServedControl {
 /** A running member as the routes see it: its engine, and the functions of the program around the engine. */
 export interface ServedMember {
   readonly engine: Engine;
-  /** What a mount reads to know that a list of remote files still holds; undefined on a member with the whole folder. */
+  /** Tells a mount whether a list of remote files is still valid; undefined on a member with the whole folder. */
   readonly remoteCounters?: Pick<CounterFile, 'of'> | undefined;
   readonly place: Place;
   readonly health: ServedHealth;

@@ -49,7 +49,7 @@ export interface HttpOptions {
   /** The path of the Unix socket for commands; without it there is none. */
   readonly socketPath?: string | undefined;
   readonly access: Access;
-  /** Without it the connections are not encrypted. */
+  /** The certificate and the key; without them the connections are not encrypted. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Folder with the built dashboard. */
   readonly assets: string;
@@ -158,7 +158,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(monitoringRoutes, { member });
   let description: Promise<object> | undefined;
   app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => {
-    // Few agents are ever asked for it, and its libraries take a fortieth of the time of a start.
+    // Few agents are ever asked for metrics, and their libraries take a fortieth of the time of a start.
     description ??= import('./openapi.ts').then(({ describeRoutes }) => describeRoutes(described));
     return description;
   });

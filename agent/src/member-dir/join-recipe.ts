@@ -6,7 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { shellWord } from '../os/shell-word.ts';
 import { clusterKeyPath } from './state-directory.ts';
 
-/** What the commands depend on besides the settings. */
+/** The facts about this machine that the commands contain. */
 export interface Machine {
   readonly host: string;
   readonly home: string;

@@ -20,10 +20,10 @@ export interface SettingsFileOptions {
   readonly directory: string;
   /** The settings that the agent was started with. */
   readonly loaded: LoadedConfig;
-  /** What overrides the file. */
+  /** The options that override the file. */
   readonly overrides: ConfigOverrides;
   readonly log: Log;
-  /** What is said of a setting in addition to its value. */
+  /** The notes on a setting, in addition to its value. */
   readonly notesOf: (key: string) => Pick<Setting, 'notes' | 'warning'>;
   /** Puts the settings in force whose change takes effect at once. */
   readonly apply: (config: Config) => void;
@@ -110,7 +110,7 @@ export class SettingsFile {
     // Without the value: the log is kept where others may read it.
     log.info({ key: key.key }, 'a setting was changed through the API');
     if (changeRules[key.field].takesEffect === 'now') {
-      // What else was edited by hand meanwhile is for the next start.
+      // Other edits by hand take effect at the next start.
       this.#config = { ...this.#config, [key.field]: config[key.field] };
       apply(this.#config);
       const now = entries.find((entry) => entry.key === key.key)?.value;

@@ -73,7 +73,7 @@ class FrameReader {
     return true;
   }
 
-  /** Where the next bytes go. Never an empty buffer: Node would try to fill it without end. */
+  /** The buffer for the next bytes. It is never empty: Node would try to fill it without end. */
   #next(): Buffer {
     const frame = this.#frame;
     return frame === undefined || this.#filled === frame.length ? chunk : frame.subarray(this.#filled);

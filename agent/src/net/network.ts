@@ -32,7 +32,7 @@ export interface NetworkOptions {
   readonly log: Log;
   /** The memory for blocks; by default the network's own. */
   readonly buffers?: BlockBuffers | undefined;
-  /** Which links compress blocks; by default those that are slow. */
+  /** The links that compress blocks; by default the slow ones. */
   readonly compression?: Compression | undefined;
   /** The protocol versions to speak; by default those of this software. */
   readonly protocol?: ProtocolRange | undefined;

@@ -165,7 +165,7 @@ function streamOf(head: Buffer): number {
   return (head[2] ?? 0) & ~lastBit;
 }
 
-/** What a report of arrived bytes says. */
+/** The content of a report of arrived bytes. */
 export interface Arrived {
   /** The bytes of bulk messages since the session began. */
   readonly totalBytes: number;

@@ -1,6 +1,6 @@
 import { LockstepError } from '@lockstep/shared';
 
-/** What the system answers about a disk that fails or is gone. */
+/** The error codes of a disk that fails or is gone. */
 const diskErrors: ReadonlySet<string | undefined> = new Set([
   'EIO',
   'ESTALE',

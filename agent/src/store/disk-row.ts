@@ -46,7 +46,7 @@ export function fromDiskRow(row: DiskRow, origins: OriginTable): DiskEntry {
   };
 }
 
-/** What the heads need to know of an entry. */
+/** The part of an entry that the heads need. */
 export function shownOf(entry: Omit<DiskEntry, 'path'>, origin: number, content_key: number | null): Shown {
   const { dot, fingerprint, damaged, remote } = entry;
   return {

@@ -6,7 +6,7 @@ import type { Statement } from './statement.ts';
 /** The digest and the counts over all heads, and the counts over the disk. */
 export interface Totals extends HeadTotals, DiskTotals {}
 
-/** What is counted over the heads. */
+/** The sums over the heads. */
 export interface HeadTotals {
   digest: Digest;
   files: number;
@@ -18,7 +18,7 @@ export interface HeadTotals {
   missing_bytes: number;
 }
 
-/** What is counted over the rows of `disk`: the entries that are in place. */
+/** The sums over the rows of `disk`: the entries that are in place. */
 export interface DiskTotals {
   disk_files: number;
   disk_directories: number;

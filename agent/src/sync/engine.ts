@@ -78,9 +78,9 @@ export interface EngineSettings {
   readonly scrubIntervalMs: number;
   /** The room for the contents of a member that fetches on demand. */
   readonly cacheSize: CacheSize;
-  /** Such a member fetches files also before they are read. */
+  /** A member that fetches on demand also fetches files before they are read. */
   readonly prefetch: boolean;
-  /** Copies on a member that was not heard for so long are made elsewhere. */
+  /** The time after which the copies on a silent member are made elsewhere. */
   readonly copiesAwayMs: number;
   /** The limits for blocks to, and from, other members. */
   readonly sendLimit: readonly RateRule[];
@@ -280,7 +280,7 @@ export class Engine {
     await this.localChanges.start();
     if (!lifecycle.enter('applying')) return;
     this.#powerCut.compared();
-    // What was in the way of an operation while it was pulled has been examined by now.
+    // All that blocked operations during the pull has been examined by now.
     this.applyLoop.unblock();
     this.#resolver.poke();
     this.retention.start();
@@ -324,7 +324,7 @@ export class Engine {
     this.peers.stop('the member stopped');
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
-    // With the reads whose file was put in place meanwhile.
+    // This stores the reads whose file was put in place meanwhile, too.
     this.#useRecord?.store();
   }
 

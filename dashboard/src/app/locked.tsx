@@ -4,7 +4,7 @@ import { useApi } from '../live/use-api.ts';
 import { useTab } from '../parts/use-tab.ts';
 import { PasswordForm } from './password-form.tsx';
 
-/** What a browser that is not logged in sees instead of every view: how to get in. */
+/** The page for a browser that is not logged in: it says how to get in. */
 export function Locked() {
   const { data } = useApi<Summary>('/summary');
   const { data: ways } = useApi<LoginWays>('/login');

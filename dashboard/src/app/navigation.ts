@@ -34,7 +34,7 @@ const places: readonly Place[] = [
   { href: '/settings', title: 'Settings', icon: IconSettings },
 ];
 
-/** The entries of the menu with their numbers. Where it covers the page (`isNarrow`), those that need attention come first. */
+/** The entries of the menu with their numbers. If the menu covers the page (`isNarrow`), those that need attention come first. */
 export function menuOf(status: Status | undefined, isNarrow: boolean): readonly (Place & { readonly open: number })[] {
   const entries = places.map((place) => ({ ...place, open: status === undefined ? 0 : (place.count?.(status) ?? 0) }));
   return isNarrow ? entries.toSorted((a, b) => Number(b.open > 0) - Number(a.open > 0)) : entries;

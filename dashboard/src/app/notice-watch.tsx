@@ -38,7 +38,7 @@ function tell(status: Status, { afterMs, freeBytesMin }: Notices, navigate: (to:
   // The reader has the page before the eyes when turning this on: what is there already is no news.
   const begun = stored === undefined ? notices.remembered : notices.begun;
   if (stored !== undefined) for (const each of begun) show(each, status, navigate);
-  // That something is over is no reason to disturb: its notification is closed by the reader, or replaced when the cause returns.
+  // The end of a cause sends no notification: the reader closes that of its beginning, or it is replaced when the cause returns.
   localStorage.setItem(toldKey, JSON.stringify(afterTelling({ ...notices, begun }, causes, status.now)));
 }
 
@@ -57,7 +57,7 @@ function show({ key, kind, member, text }: Remembered, status: Status, navigate:
   };
 }
 
-/** What was told, or undefined before the first time. */
+/** The stored records of notices; undefined before the first time. */
 function readTold(): readonly Remembered[] | undefined {
   const text = localStorage.getItem(toldKey);
   if (text === null) return undefined;

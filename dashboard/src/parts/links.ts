@@ -62,7 +62,7 @@ export function pairLink(from: string, to: string, span?: string): string {
   return `/latency?${new URLSearchParams({ from, to, ...(span !== undefined && { span }) })}`;
 }
 
-/** What tells a problem from the others. */
+/** The fields that tell a problem from the others. */
 type ProblemName = Readonly<Partial<Record<'code' | 'path' | 'member', string | undefined>>>;
 
 /** The opened entry of the runbook about a problem; without a code all are closed. */

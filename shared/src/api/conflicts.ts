@@ -65,7 +65,7 @@ export const mergedQuerySchema = z.object({
   originalSeen: z.string().min(1).describe('The same of the original, which the body replaces.'),
 });
 
-/** What was done with a conflict: the entry at the path stayed, the copy replaced it, both were kept, or a text of both replaced it. */
+/** The settlement of a conflict: the entry at the path stayed, the copy replaced it, both were kept, or a text of both replaced it. */
 const settledHowSchema = z.enum(['original', 'copy', 'both', 'merged']);
 
 export const settledConflictSchema = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settingChangeSchema } from './settings.ts';
 
-/** What a member lets the other members do to it; each level includes those before it. */
+/** The control that a member grants to the other members; each level includes those before it. */
 export const controlLevels = ['none', 'pause', 'settings'] as const;
 
 /** `GET /api/v1/members/MEMBER/control`: what the members of the cluster may do to another one, as it says itself. */
@@ -22,7 +22,7 @@ export const memberControlAnswerSchema = z.union([
   z.object({ reason: z.string().describe('A sentence: why the member could not be asked, or refused this one.') }),
 ]);
 
-/** What one member asks another one to do, on a connection of its own (docs/PROTOCOL.md, section 10). */
+/** A request from one member to another one, on a connection of its own (docs/PROTOCOL.md, section 10). */
 export const controlRequestSchema = z.discriminatedUnion('do', [
   z.object({ do: z.literal('look') }),
   z.object({ do: z.literal('pause') }),

@@ -5,7 +5,7 @@ export interface LimitSpan {
   readonly until?: string | undefined;
 }
 
-/** What is limited: one direction, to or from all members together or the one of this name. */
+/** The subject of a limit: one direction, to or from all members together or the member of this name. */
 export interface LimitSubject {
   readonly direction: 'send' | 'receive';
   readonly member?: string | undefined;

@@ -1,6 +1,6 @@
 import { aloneKey, type Cause, downKey, type NoticeKind } from './causes.ts';
 
-/** What is remembered of a cause, so that a person is told about it once. */
+/** The record of a cause. It prevents a second notice about the same cause. */
 export interface Remembered {
   readonly key: string;
   readonly kind: NoticeKind;
@@ -25,7 +25,7 @@ export interface NoticeRules {
   readonly speaks: (cause: Pick<Cause, 'key'>) => boolean;
 }
 
-/** What to tell a person now, and what is remembered before that is done. */
+/** The notices to send now, and the records to store before they are sent. */
 export interface Notices {
   readonly begun: readonly Remembered[];
   readonly over: readonly Remembered[];
@@ -85,7 +85,7 @@ export function tellsOf(self: string, others: readonly string[], { key }: Pick<C
   return key === aloneKey(self) || others.every((other) => key === downKey(other) || self < other);
 }
 
-/** What is remembered once a person was told about `begun` and `over`. */
+/** The records to store once the notices about `begun` and `over` were sent. */
 export function afterTelling(
   { begun, over, remembered }: Notices,
   causes: readonly Cause[],

@@ -3,14 +3,14 @@ import type { PathReport } from '../api/path-report.ts';
 import type { Status } from '../api/status.ts';
 import { formatBytes, formatCount, formatItems, formatNames } from './units.ts';
 
-/** What a member lacks of the copies that it keeps for the cluster, and what becomes of them; without its name. */
+/** A phrase on the copies that a member lacks, and on their progress; without the name of the member. */
 export function lackingText({ files, bytes, isFull, isUnavailable }: LackingCopies): string {
   const what = `${formatItems(files, 'copy', 'copies')} with ${formatBytes(bytes)}`;
   if (isFull) return `has no room for ${what}: raise its cache_size, or add a member`;
   return isUnavailable ? `waits for ${what}: no member that answers has them` : `fetches ${what}`;
 }
 
-/** Which copies a rule asks for, and how many members there are for them. */
+/** A sentence on the copies that a rule asks for, and on the number of members for them. */
 export function shortRuleText({ pattern, wanted, able }: ShortRule): string {
   const what = pattern === '' ? '' : ` of ${pattern}`;
   const members = able === 0 ? 'no member' : `only ${formatItems(able, 'member')}`;
@@ -28,7 +28,7 @@ export function copiesSentence({ wanted, placedOn, unplaced }: NonNullable<PathR
   return `${all}${kept}${short}.`;
 }
 
-/** What was fetched before it was read, and how much of it was read then. */
+/** The files that were fetched before they were read, and the share that was read since. */
 export function cachePrefetches({
   prefetchedFiles,
   prefetchedBytes,

@@ -22,7 +22,7 @@ export interface StartUp {
 /** The step of a start before the member can be asked. */
 export const openingText = 'opening the journal';
 
-/** What a starting member does, in a few words: a step, and after a colon how far it is. Undefined once it has started. */
+/** The present step of a starting member, in a few words, and after a colon its progress. Undefined once it has started. */
 export function startUpText(start: StartUp): string | undefined {
   switch (start.phase) {
     case 'listening':

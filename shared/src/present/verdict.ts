@@ -56,7 +56,7 @@ export function knowsOnlyItself(status: Status): boolean {
   return status.member.state === 'left' || status.paused || isRefused(status) || removerOf(status) !== undefined;
 }
 
-/** What is true of the answering member itself. */
+/** The parts about the answering member itself. */
 function ownParts(status: Status): readonly VerdictPart[] {
   const { name, state } = status.member;
   if (state === 'left') {
@@ -213,7 +213,7 @@ function comingParts({ member }: Status, members: readonly MemberReport[]): read
   ].filter((each) => each !== false);
 }
 
-/** What is on its way: the first of these that is true. */
+/** The part about work in progress: the first of these that is true. */
 function movingParts(status: Status, members: readonly MemberReport[]): readonly VerdictPart[] {
   const { conflicts, conflictCopies, pending, member, synchronised } = status;
   if (conflicts > 0) {
@@ -248,7 +248,7 @@ function wholePart({ members, member }: Status): VerdictPart {
   return part('good', text, { view: 'members' });
 }
 
-/** Who has everything, in a cluster in which some members fetch contents on demand. */
+/** The members that have everything, in a cluster in which some members fetch contents on demand. */
 function onDemandText(joined: readonly MemberReport[], onDemand: readonly MemberReport[], all: string): string {
   const full = joined.filter((each) => !each.onDemand);
   const verb = (members: readonly MemberReport[], one: string, several: string): string =>

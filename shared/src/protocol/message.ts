@@ -153,7 +153,7 @@ export interface CatchUpProgress {
   readonly total: number;
 }
 
-/** What a member should keep for the cluster, and does not have. */
+/** The copies that a member should keep for the cluster, and does not have. */
 export interface LackingCopies {
   readonly files: number;
   readonly bytes: number;
@@ -174,7 +174,7 @@ export interface SelfReport {
   /** Combination of all heads, 16 hexadecimal digits; comparable when `known` is equal. */
   readonly digest: string;
   readonly pending: number;
-  /** What is in place on its disk. */
+  /** The files in place on its disk, and their bytes. */
   readonly files: number;
   readonly bytes: number;
   /** Bytes of all files, as far as it knows their operations. */
@@ -209,7 +209,7 @@ export interface PulseMessage extends Beat {
   readonly type: 'pulse';
 }
 
-/** What tells that the sender is alive, and measures the round trip. */
+/** A sign of life of the sender that also measures the round trip. */
 interface Beat {
   readonly id: number;
   /** The sender's wall clock, milliseconds since the epoch. */
@@ -228,7 +228,7 @@ export interface HeartbeatEcho {
   readonly heldMs: number;
 }
 
-/** What the sender last heard from a third member, with which the receiver has no session. */
+/** The last report that the sender got from a third member, with which the receiver has no session. */
 export interface ReportMessage {
   readonly type: 'report';
   readonly member: MemberId;

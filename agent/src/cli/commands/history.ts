@@ -9,7 +9,7 @@ import { formatMoment, printable } from '../output/format.ts';
 import { formatTable } from '../output/table.ts';
 import { type Paint, printJson, type Terminal } from '../output/terminal.ts';
 
-/** What the operation did, in a word. */
+/** The effect of an operation, in a word. */
 function deed({ kind, type, from, path, conflict, replaced }: PathVersion, asked: string): string {
   const as = path === asked ? '' : `, as ${printable(path)}`;
   if (from !== undefined) return `renamed from ${printable(from)}${as}`;
@@ -21,7 +21,7 @@ function deed({ kind, type, from, path, conflict, replaced }: PathVersion, asked
   return `${replaced === undefined ? 'written' : 'changed'}${as}`;
 }
 
-/** Where its content can be had. */
+/** The places that have the content of a version. */
 function source({ isCurrent, type, content, place, members }: PathVersion): string {
   const others = members.map(({ name }) => printable(name));
   if (type === 'absent') return isCurrent ? 'deleted now' : '';

@@ -28,7 +28,7 @@ export function addResumeCommand(program: Command, terminal: Terminal, done: (co
 interface Switch {
   readonly name: string;
   readonly description: string;
-  /** What was done, in words; `name`: that of another member. */
+  /** A sentence on the result; `name`: that of another member. */
   readonly said: (name: string | undefined) => string;
 }
 

@@ -67,7 +67,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
   }
 }
 
-/** What a person should know of the link that is printed at the start. */
+/** A hint on the link that is printed at the start. */
 function linkHint(directory: string): string {
   return `          It logs one browser in, within 10 minutes. For another: lockstep dashboard ${shellWord(directory)}`;
 }

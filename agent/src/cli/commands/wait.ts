@@ -35,7 +35,7 @@ function parseTimeout(text: string): number {
   throw new UsageError(`--timeout must be seconds from 0 to ${waitTimeoutMsMax / 1000}; it is "${text}".`);
 }
 
-/** What is missing. Enough members may have it while one on demand does not show it yet, or a file is to be read again. */
+/** The unmet condition. Enough members may hold the change while one on demand does not show it yet, or a file is to be read again. */
 function neededBy({ holding, wanted }: WaitResult, counted: string): string {
   return holding < wanted ? `${counted} must have it` : 'this is still in the way';
 }

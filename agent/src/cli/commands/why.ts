@@ -47,7 +47,7 @@ function hearsNoOther({ holders }: PathReport): boolean {
   return others.length > 1 && heard.length < 2;
 }
 
-/** When the content was written. What settled a conflict repeats it later. */
+/** The time at which the content was written. An operation that settled a conflict repeats it later. */
 function writtenAt({ conflict, writer, at }: OperationReport): number {
   return conflict === undefined ? at : (writer?.at ?? at);
 }

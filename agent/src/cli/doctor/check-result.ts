@@ -8,7 +8,7 @@ export interface CheckResult {
   readonly level: Level;
   /** A sentence that describes the result. */
   readonly detail: string;
-  /** What to do about it; set for every result that is not ok. */
+  /** The action to take; set for every result that is not ok. */
   readonly remedy?: string;
 }
 

@@ -26,7 +26,7 @@ const versions = resultsOf('versions');
 /** The longest time for a probe; a slower member is of no use to this one either. */
 const probeTimeoutMs = 5_000;
 
-/** That such a member does not answer is no fault. */
+/** True if it is no problem that a member in this condition does not answer. */
 function isWanted(condition: MemberCondition): boolean {
   return condition === 'left' || isOffOnPurpose(condition);
 }

@@ -9,8 +9,9 @@ const repeatMs = 60_000;
 const linesMax = 1_000;
 
 /**
- * The log without its repetitions: an equal warning or error is written once a minute, and says how many were left out since. What is tried
- * again each second, as while a disk is full, would otherwise fill the log, which may be on that disk. `nowMs`: the clock of the log.
+ * The log without its repetitions: an equal warning or error is written once a minute, and says how many were left out since. An action
+ * that is tried again each second, as while a disk is full, would otherwise fill the log, which may be on that disk. `nowMs`: the clock of
+ * the log.
  */
 export function sparseLog(log: Log, nowMs: () => number): Log {
   const written = new RecentMap<string, { atMs: number; leftOut: number }>(linesMax);

@@ -1,4 +1,4 @@
-/** What a file is worth to a cache: the time to fetch it again, in milliseconds, and its size, in bytes. */
+/** The properties of a file that decide its worth to a cache: the time to fetch it again, in milliseconds, and its size, in bytes. */
 export interface CachedFile {
   readonly costMs: number;
   readonly size: number;
@@ -27,7 +27,7 @@ export class GreedyDualSize {
     this.#credits.set(path, unreadCredit);
   }
 
-  /** What an earlier run knew of the file at `path`: its credit, and the highest one at which a file was dropped until its last use. */
+  /** Restores the credit of the file at `path`, and the inflation at its last use, from an earlier run. */
   restore(path: string, { credit, inflation }: { readonly credit: number; readonly inflation: number }): void {
     this.#credits.set(path, credit);
     this.#inflation = Math.max(this.#inflation, inflation);

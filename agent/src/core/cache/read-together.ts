@@ -8,7 +8,7 @@ const recentMax = 8;
 const pathsMax = 2_000;
 const followersMax = 16;
 
-/** Which files were read shortly after another one, and how often. */
+/** Counts how often a file was read shortly after another one. */
 export class ReadTogether {
   readonly #followers = new LRUCache<string, Map<string, number>>({ max: pathsMax });
   #recent: readonly { readonly path: string; readonly atMs: number }[] = [];

@@ -41,7 +41,7 @@ export class UseOrder {
     return [...this.#numbers.keys()].reverse();
   }
 
-  /** What is to be stored, or removed, since the last call. */
+  /** Returns the uses to store and the paths to remove since the last call. */
   takeChanges(): { readonly used: readonly NumberedUse[]; readonly forgotten: readonly string[] } {
     const used = [...this.#changed].map((path) => ({ path, number: this.#numbers.get(path) ?? 0 }));
     const forgotten = [...this.#forgotten];

@@ -8,7 +8,7 @@ const entryBytes = 4 + chunkHashBytes;
 
 /** A chunk of a recipe. */
 export interface Chunk {
-  /** Where it begins in the bytes that the recipe describes. */
+  /** The position of the chunk in the bytes that the recipe describes. */
   readonly offset: number;
   readonly length: number;
   readonly hash: Uint8Array;

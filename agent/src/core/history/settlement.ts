@@ -2,7 +2,7 @@ import { isLive, type Operation } from '@lockstep/shared';
 import { stampMs } from '../hlc.ts';
 import { supersedes } from '../version.ts';
 
-/** What is known of a conflict copy that is gone. */
+/** A conflict copy that was removed, with the operations around its removal. */
 export interface RemovedCopy {
   /** The operation that removed it. */
   readonly removal: Operation;

@@ -71,7 +71,7 @@ export type Action =
       readonly mode: number;
       /** Files only. */
       readonly mtimeUs?: number | undefined;
-      /** What the file must hold for its time to be set; otherwise nothing is done (`source-gone`). Undefined: it is not read. */
+      /** The content that the file must have for its time to be set; otherwise the result is `source-gone`. Undefined: it is not read. */
       readonly content?: ContentId | undefined;
     }
   | {

@@ -200,7 +200,7 @@ class Planner {
     const source = head.content && this.#view.localSource(head.content);
     // A file of this member is replaced by its next version if that is here: it arrived with its operation, for example.
     if (isWanted || disk?.content !== undefined || (source !== undefined && this.#view.takes(head))) return source;
-    // What is on this disk already may be there only: that of a conflict copy, which is at the old path or in history until then.
+    // The content on this disk may be the only copy left: that of a conflict copy is at the old path or in history until then.
     return source?.from === 'bytes' ? undefined : source;
   }
 

@@ -1,4 +1,4 @@
-/** What a member says of itself. */
+/** The progress that a member reports of itself. */
 export interface SaidProgress {
   /** Bytes of all files, as far as it knows their operations. */
   readonly totalBytes: number;

@@ -47,8 +47,9 @@ export function setAttributes(
 }
 
 /**
- * Sets the time of an open file, and returns the one that the file system keeps. That is another one if it is out of its range, or finer than
- * its steps: 1901 to 2038 in small inodes of ext4, two seconds on FAT. A second attempt that gives the same shows that no program set it.
+ * Sets the time of an open file, and returns the one that the file system keeps. The two differ if the time is out of the file system's
+ * range, or finer than its steps: 1901 to 2038 in small inodes of ext4, two seconds on FAT. If a second attempt gives the same, no program
+ * set it.
  */
 function setTime(system: SystemCalls, fd: number, mtimeUs: number): number {
   system.futimes(fd, mtimeUs);

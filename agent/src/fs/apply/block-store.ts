@@ -38,13 +38,13 @@ export interface StoredBlock {
   readonly from: Exclude<BlockCopy['from'], 'zeros'>;
 }
 
-/** What became of copies: the indices of those that were staged, and why the others were not, if it was not their source. */
+/** The result of staging copies: the indices of the staged ones, and why others failed if the source was not the reason. */
 export interface StagedCopies {
   readonly result: 'ok' | 'disk-full' | 'lost';
   readonly added: readonly number[];
 }
 
-/** What became of a block that was to be staged. */
+/** The result of staging a block. */
 export type StageBlockOutcome = 'ok' | 'corrupt' | 'disk-full' | 'lost';
 
 /**

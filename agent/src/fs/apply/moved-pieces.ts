@@ -58,7 +58,7 @@ export function findPieces(places: Places, { path, shift, blocks }: SoughtChunks
       });
     });
   } catch (error) {
-    // What was found before holds: each block is verified when its pieces are joined.
+    // The pieces found before stay valid: each block is verified when its pieces are joined.
     if (errorCodeOf(error) === undefined) throw error;
   }
   return found;

@@ -170,7 +170,7 @@ function isVersion(places: Places, path: string, expected: Fingerprint, content:
   }
 }
 
-/** Removes the private name of a version that is not needed any more. What the disk refuses to remove is removed at the next start. */
+/** Removes the private name of a version that is not needed any more. If the disk refuses, the next start removes it. */
 function forget(system: SystemCalls, name: string): void {
   try {
     system.unlink(name);

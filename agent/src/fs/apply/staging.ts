@@ -220,8 +220,8 @@ export class Staging {
   }
 
   /**
-   * Takes a file in staging whose blocks were verified, or hashed, when they were written. One with another name is in the folder already, and
-   * could not be removed here.
+   * Takes a file in staging whose blocks were verified, or hashed, when they were written. A file with another name is in the folder
+   * already: its name here could not be removed.
    */
   #take(action: WriteAction, temporary: string): StagedEntry {
     return fromSource(() =>

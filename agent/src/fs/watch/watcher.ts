@@ -146,7 +146,7 @@ export class Watcher implements DirectoryWatches {
     const same = before === undefined ? undefined : this.#watches.get(before);
     if (before !== undefined && before !== path && same !== undefined && isSame(same, identity)) {
       // The same directory under its earlier path. The kernel has one watch for both, and the new one was set before the old one is closed:
-      // no event between is lost.
+      // no event in between is lost.
       for (const name of same.selfNames) selfNames.add(name);
       this.#drop(before);
     }
@@ -201,8 +201,8 @@ export class Watcher implements DirectoryWatches {
   }
 
   /**
-   * True if the directory of `path` may not be entered. Then the event is of the directory itself: an entry of its name may not exist, and
-   * must not become a problem. The scans of closed directories find one that does.
+   * True if the directory of `path` may not be entered. The event is then about the directory itself: an entry of its name may not exist,
+   * and must not become a problem. If it exists, the scans of closed directories find it.
    */
   #isClosed(path: string): boolean {
     try {

@@ -6,15 +6,15 @@ import { type Browser, type Session, Sessions } from './sessions.ts';
 import type { RecordStore } from './stored-list.ts';
 import { type Token, Tokens } from './tokens.ts';
 
-/** How long a link that logs a browser in works. */
+/** The validity of a link that logs a browser in. */
 const linkLifetimeMs = 10 * 60_000;
 
-/** Links that work at once. */
+/** The most links that are valid at once. */
 const linksMax = 16;
 
 export interface AccessOptions {
   readonly memberId: string;
-  /** Where the sessions of browsers and the tokens of scripts outlive a restart of the agent. Without a store it ends them. */
+  /** The stores in which the sessions of browsers and the tokens of scripts outlive the agent. Without them a restart ends these. */
   readonly sessionStore?: RecordStore<Session> | undefined;
   readonly tokenStore?: RecordStore<Token> | undefined;
   /** The password, if one can be set. */
@@ -38,8 +38,8 @@ export interface LoginLink {
 }
 
 /**
- * Who may use the API. A connection through the Unix socket belongs to the agent's user, who alone may open it. A browser proves by a cookie
- * that a command of this user gave it a link, and a script by a token.
+ * Decides which callers may use the API. A connection through the Unix socket belongs to the agent's user, who alone may open it. A browser
+ * proves by a cookie that a command of this user gave it a link, and a script by a token.
  */
 export class Access {
   readonly sessions: Sessions;

@@ -1,7 +1,7 @@
 /** The longest pause after a wrong secret. */
 const pauseMsMax = 60_000;
 
-/** Limits how fast a secret can be guessed: after each wrong one a pause that doubles, up to a minute. */
+/** Limits the rate of guesses at a secret: each wrong one doubles the pause, up to a minute. */
 export class Attempts {
   readonly #nowMs: () => number;
   #failures = 0;

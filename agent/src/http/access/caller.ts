@@ -4,7 +4,7 @@ import type { Access } from './access.ts';
 import type { Session } from './sessions.ts';
 import type { Token } from './tokens.ts';
 
-/** Who sent a request: a command of the agent's own user, a browser that is logged in, a script with a token, or anyone else. */
+/** The sender of a request: a command of the agent's own user, a browser that is logged in, a script with a token, or a stranger. */
 export type Caller =
   | { readonly is: 'own' }
   | { readonly is: 'browser'; readonly session: Session }

@@ -21,7 +21,7 @@ export class OpenRequests {
     end.once('close', () => this.#open.delete(request));
   }
 
-  /** Ends those whose login or token works no more; but `answered`, whose answer is still to be sent. */
+  /** Ends the requests whose login or token is no longer valid, except `answered`, whose answer is still to be sent. */
   endInvalid(answered?: FastifyRequest): void {
     for (const [request, caller] of this.#open) {
       if (request !== answered && !isValid(caller, this.#access)) request.raw.socket.destroy();

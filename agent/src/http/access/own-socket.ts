@@ -68,7 +68,7 @@ async function listenElsewhere(server: Server): Promise<{ readonly path: string;
   return { path, remove: directory };
 }
 
-/** Listens under a name of its own and then takes the place of a socket that a killed agent left. */
+/** Listens under a temporary name and then replaces the socket that a killed agent left. */
 async function listenAt(server: Server, path: string): Promise<void> {
   const draft = `${path}.new`;
   await rm(draft, { force: true });

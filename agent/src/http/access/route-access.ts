@@ -8,8 +8,8 @@ import { OpenRequests } from './open-requests.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Who may use the route: `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the socket;
-     * `person`: also a browser that is logged in; by default also a script with a token.
+     * The callers that may use the route. `open`: everyone who reaches the address; `own`: only commands of the agent's user, through the
+     * socket; `person`: also a browser that is logged in; by default also a script with a token.
      */
     readonly access?: 'open' | 'own' | 'person';
     /** Of a route with the access `own` or `person`: the command to run instead. */
@@ -24,12 +24,15 @@ declare module 'fastify' {
 
 const readingMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** True if everything that the member knows may be answered. */
+/** True if the answer may contain everything that the member knows. */
 export function mayRead({ caller }: FastifyRequest): boolean {
   return caller.is !== 'stranger';
 }
 
-/** Refuses requests whose sender may not use their route. Returns those under way, to end them with what permits them. */
+/**
+ * Refuses requests whose sender may not use their route. Returns the requests under way, which end with the login or token that permits
+ * them.
+ */
 export function checkAccess(app: FastifyInstance, access: Access): OpenRequests {
   const open = new OpenRequests(access);
   // The hook sets it before any route sees the request.

@@ -16,7 +16,7 @@ export interface SecretOptions {
   readonly nowMs: () => number;
 }
 
-/** Random secrets that this program gave out and that are still valid; `More` is what is recorded with each. */
+/** Random secrets that this program gave out and that are still valid; `More` is the record of each. */
 export class SecretSet<More extends object = object> {
   readonly #options: SecretOptions;
   #records: readonly (SecretRecord & More)[];

@@ -2,13 +2,13 @@ import type { Log } from '../../sync/ports/log.ts';
 import { type SecretRecord, SecretSet } from './secret-set.ts';
 import { type RecordStore, StoredList } from './stored-list.ts';
 
-/** How long a browser stays logged in. */
+/** The time for which a browser stays logged in. */
 const sessionLifetimeMs = 90 * 86_400_000;
 
-/** Browsers that are logged in at once. */
+/** The most browsers that are logged in at once. */
 const sessionsMax = 64;
 
-/** The longest description of itself by a browser that is kept. */
+/** The most characters of a browser's self-description that are kept. */
 const agentCharactersMax = 300;
 
 /** The browser of a login. */
@@ -99,7 +99,7 @@ export class Sessions {
     return this.#stored.save('They are ended, but a restart of the agent brings them back.');
   }
 
-  /** The `Set-Cookie` that takes the cookie from a browser. */
+  /** The `Set-Cookie` that removes the cookie from a browser. */
   get withdrawal(): string {
     return this.#cookie('', 0);
   }

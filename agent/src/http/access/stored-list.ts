@@ -1,12 +1,12 @@
 import { LockstepError } from '@lockstep/shared';
 import type { Log } from '../../sync/ports/log.ts';
 
-/** How old the stored times of use may be: they alone are not worth a write at each request. */
+/** The longest age of the stored times of use: they alone are not worth a write at each request. */
 const useStoredMs = 10 * 60_000;
 
 const useLost = 'After a restart the times of the last use are older.';
 
-/** Where records outlive a restart of the agent. */
+/** A store in which records outlive a restart of the agent. */
 export interface RecordStore<Item> {
   load(): Promise<readonly Item[]>;
   save(records: readonly Item[]): Promise<void>;
@@ -16,7 +16,7 @@ interface Options<Item> {
   /** Without one a restart loses the records. */
   readonly store: RecordStore<Item> | undefined;
   readonly records: () => readonly Item[];
-  /** What the records are, at the beginning of a sentence. */
+  /** The noun for the records, at the beginning of a sentence. */
   readonly what: string;
   readonly nowMs: () => number;
   readonly log: Log;
@@ -34,7 +34,7 @@ export class StoredList<Item> {
     this.#savedAt = options.nowMs();
   }
 
-  /** Stores the records of now. Rejects with `folder-not-writable` if that fails; `then` says what holds in that case. */
+  /** Stores the present records. Rejects with `folder-not-writable` if that fails; `then` is the sentence on the state in that case. */
   async save(then: string): Promise<void> {
     const { store, records, what, nowMs } = this.#options;
     this.#savedAt = nowMs();
@@ -62,13 +62,13 @@ export class StoredList<Item> {
     this.save(then).catch((error: unknown) => log.warn({ error: String(error) }, `${what} could not be stored`));
   }
 
-  /** Says that a time of use has changed: it is stored within minutes. */
+  /** Notes that a time of use has changed: it is stored within minutes. */
   used(): void {
     this.#isUsed = true;
     if (this.#options.nowMs() - this.#savedAt >= useStoredMs) this.saveSoon(useLost);
   }
 
-  /** Stores what was not stored yet, and resolves when it is. */
+  /** Stores pending changes, and resolves when they are stored. */
   async flushed(): Promise<void> {
     if (this.#isUsed) this.saveSoon(useLost);
     await this.#saving;

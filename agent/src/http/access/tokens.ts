@@ -4,13 +4,13 @@ import { Attempts } from './attempts.ts';
 import { hashOf, isSecretOf, newSecret } from './secret-set.ts';
 import { type RecordStore, StoredList } from './stored-list.ts';
 
-/** Tokens at once, those that have expired included. */
+/** The most tokens at once, expired ones included. */
 const tokensMax = 64;
 
 /** A token: a word by which people and scanners of secrets know it, the name of its record, and the secret. */
 const tokenForm = /^lockstep_([0-9a-f]{8})_([\w-]{43})$/;
 
-/** What is known of a token for a script. */
+/** The record of a token for a script. */
 export interface Token {
   /** The middle part of the token. It gives no one access. */
   readonly id: string;
@@ -35,7 +35,7 @@ export interface TokenOptions {
 export class Tokens {
   readonly #nowMs: () => number;
   readonly #stored: StoredList<Token>;
-  /** The wrong secrets by the id of the token that they claim to be; under '' those of no token. */
+  /** The attempts with wrong secrets, by the id of the claimed token; under '' those without a known token. */
   readonly #attempts = new Map<string, Attempts>();
   #tokens: readonly Token[];
 
@@ -98,8 +98,8 @@ export class Tokens {
   }
 
   /**
-   * The token of this text, undefined if it is wrong, or the seconds until the next one may be tried. A wrong secret delays the next of the
-   * same id, which only those know who had the token: others cannot shut out a script by wrong tokens.
+   * The token of this text, undefined if it is wrong, or the seconds until the next one may be tried. A wrong secret delays the next one of
+   * the same id. Only holders of the token know its id: others cannot shut out a script by wrong tokens.
    */
   check(text: string): { readonly token: Token | undefined } | { readonly waitS: number } {
     const [, id, secret = ''] = tokenForm.exec(text) ?? [];

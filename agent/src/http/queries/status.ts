@@ -73,7 +73,7 @@ export function readStatus(engine: Engine, place: Place): Status {
   };
 }
 
-/** What the filters of other members take here; undefined if there are none. */
+/** The memory that the filters of other members take here; undefined if there are none. */
 function filters({ peers }: Engine): Status['filters'] {
   const told = peers.all().flatMap(({ holdings }) => holdings ?? []);
   if (told.length === 0) return undefined;

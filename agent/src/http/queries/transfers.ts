@@ -47,7 +47,7 @@ export function readTransfers(engine: Engine): Transfers {
   };
 }
 
-/** What this member journaled, received and sent in the last minutes. */
+/** The samples of the operations journaled and of the bytes received and sent in the last minutes. */
 export function readThroughput({ context: { clock }, throughput }: Engine): Throughput {
   const offsetMs = clock.wallMs() - clock.monotonicMs();
   return {

@@ -9,7 +9,7 @@ import type { ServedMember } from '../served-member.ts';
 /** As JSON a character may take six bytes. */
 const bodyBytesMax = 6 * ignoreFileBytesMax + 1_024;
 
-/** The rules of `.lockstepignore`, which is written as any file of the folder, and what other rules would do. */
+/** The rules of `.lockstepignore`, which is written like any file of the folder, and a preview of other rules. */
 export const ignoreRuleRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping: AbortSignal }> = async (
   app,
   { member: { engine }, stopping },

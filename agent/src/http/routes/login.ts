@@ -19,7 +19,7 @@ export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app,
     (request, reply) => {
       const cookie = access.logIn(request.query.token, browserOf(request));
       if (cookie !== undefined) return reply.header('set-cookie', cookie).redirect('/', 303);
-      // The page says how to get in, or opens if this browser is logged in already.
+      // The page explains how to log in, or opens if this browser is logged in already.
       if (request.headers.accept?.includes('text/html') === true) return reply.redirect('/', 303);
       throw new HttpError(
         401,

@@ -18,7 +18,7 @@ const params = z.object({
 });
 const tags = ['commands'];
 
-/** What a person may do to another member from here, as far as that member allows it. */
+/** The actions on another member, as far as that member allows them. */
 export const memberControlRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member }) => {
   app.get(
     '/members/:member/control',

@@ -7,7 +7,7 @@ import { readMetrics } from '../queries/metrics.ts';
 import { readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 
-/** Said to those who may not read paths. */
+/** The detail for callers that may not read paths. */
 const unreadable = 'The folder cannot be used. lockstep status says why, and what to do.';
 
 /** The routes for programs that monitor the agent. */

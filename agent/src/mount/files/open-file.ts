@@ -2,7 +2,7 @@ import { parentOf } from '@lockstep/shared';
 import type { Access, Draft, EntryStat, OpenVersion, Soon, VersionId } from '../ports/access.ts';
 import { after } from '../soon.ts';
 
-/** What the session of a file uses. */
+/** The parts of the mount that the session of a file uses. */
 export interface FileParts {
   readonly access: Access;
   /** Informs a person that another version took the file's place, so that the session's one is at `copy`. */
@@ -126,7 +126,7 @@ export class OpenFile {
     });
   }
 
-  /** Ends the session. What was not published is dropped. */
+  /** Ends the session. Unpublished writes are dropped. */
   async close(): Promise<void> {
     await this.#step(() => {
       this.#draft?.drop();

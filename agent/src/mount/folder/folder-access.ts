@@ -61,7 +61,7 @@ export class FolderAccess implements Access {
 
   makeDirectory(path: string, mode: number): void {
     mkdirSync(this.#at(path), mode);
-    // The mask of the caller was heeded by the kernel. That of this process must not be applied as well.
+    // The kernel has applied the mask of the caller. The mask of this process must not be applied as well.
     chmodSync(this.#at(path), mode);
   }
 

@@ -26,7 +26,7 @@ import { readFully, statOf, VersionFile, versionOf } from './version-file.ts';
 
 const fsyncOf = promisify(fsync);
 
-/** Where drafts are, and the names that they get. */
+/** The place of drafts, and their names. */
 export interface Staging {
   /** The member's folder. */
   readonly folder: string;

@@ -9,7 +9,7 @@ const execute = promisify(execFile);
 
 type Reply = (error: number, ...values: unknown[]) => void;
 
-/** What is used of `@cocalc/fuse-native`: its own types are not there if it is not installed. */
+/** The parts of `@cocalc/fuse-native` in use: its own types are missing if it is not installed. */
 interface FuseModule {
   new (mountPoint: string, operations: Record<string, (...args: never[]) => void>, options: object): NativeMount;
 }

@@ -8,7 +8,7 @@ import { after } from '../soon.ts';
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 
-/** What the library makes of bytes that are not UTF-8. Different names become one by that. */
+/** The character with which the library replaces bytes that are not UTF-8. Different names can become equal by that. */
 const replacementCharacter = '\ufffd';
 
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
@@ -17,7 +17,7 @@ const appendFlag = 0o2000;
 const accessMask = 0o3;
 const typeMask = 0o170000;
 
-/** What the handlers use. */
+/** The parts of the mount that the handlers use. */
 export interface HandlerParts {
   readonly access: LateRemoval;
   readonly files: OpenFiles;
@@ -44,7 +44,7 @@ interface Listing {
   readonly stats: readonly { readonly mode: number }[];
 }
 
-/** What the kernel asks for, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
+/** Answers the requests of the kernel, each by the path in the mount. They throw an error with a code. They know no FUSE library. */
 export class Handlers {
   readonly #access: LateRemoval;
   readonly #files: OpenFiles;

@@ -15,7 +15,7 @@ let remote: string[];
 let questions: number;
 /** The counters of the agent. */
 let counters: CounterFile;
-/** What happens right after the agent has answered. */
+/** Runs right after the agent has answered. */
 let afterAnswer: () => void;
 /** The status with which it refuses to answer. */
 let refusal: number | undefined;

@@ -8,7 +8,7 @@ import { MountError } from '../errno.ts';
 import type { Soon } from '../ports/access.ts';
 import type { Hold, RemoteEntry, RemoteFiles } from './remote-files.ts';
 
-/** What is in a list is believed for this time, like the attributes that the kernel keeps. */
+/** A list is trusted for this time, like the attributes that the kernel keeps. */
 const listLastsMs = 1_000;
 /** Programs get an error from an agent that does not answer for so long. It answers for a content when that is here. */
 const answerMsMax = 9_000;
@@ -44,7 +44,7 @@ interface CachedList {
   known?: List;
 }
 
-/** What the files of an agent are reached by. */
+/** The paths and callbacks with which the mount reaches an agent. */
 export interface AgentPaths {
   /** Finds the agent; it may be another one after a restart. */
   readonly socketPath: () => Promise<string>;
@@ -202,7 +202,7 @@ export class AgentFiles implements RemoteFiles {
   #findIn({ files, holdsAt }: List, path: string): Soon<RemoteEntry | undefined> {
     const entry = files?.get(nameOf(path));
     if (entry !== undefined) return entry;
-    // That a name is not in a list is no proof: the agent may have dropped its file since.
+    // A name that is missing in a list proves nothing: the agent may have dropped its file since.
     const holds = files !== undefined && holdsAt !== undefined && this.#counters.isAt(holdsAt);
     return holds ? undefined : this.findNow(path);
   }

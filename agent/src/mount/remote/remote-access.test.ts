@@ -8,7 +8,7 @@ import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
 
 let folder: string;
 let access: RemoteAccess;
-/** What the agent answers about a directory, and what happens right after that. */
+/** The agent's answer about a directory, and a callback that runs right after it. */
 let remote: string[];
 let afterList: () => void;
 /** The paths of which the mount told that it changed them. */

@@ -95,7 +95,7 @@ export class RemoteAccess implements Access {
     const { release } = await this.#files.hold(path);
     try {
       const now = await this.#local.open(path);
-      // What a program writes was made for the version that it opened. Asked now: that one was the present one before, too.
+      // A program writes for the version that it opened. If that version is the present one after the local open, `now` has it, too.
       if (opened instanceof RemoteVersion && !opened.is(await this.#files.versionNow(path))) {
         now.close();
         throw new MountError('ESTALE', `${path} has changed: open it again.`);
@@ -124,7 +124,7 @@ export class RemoteAccess implements Access {
     return opened;
   }
 
-  /** What the folder has at a path or, if that is nothing, what other members have there. */
+  /** The entry of the folder at a path or, if there is none, that of other members. */
   #orRemote<Result>(
     { path, find }: { readonly path: string; readonly find: () => Soon<RemoteEntry | undefined> },
     local: () => Soon<Result>,
@@ -158,7 +158,7 @@ export class RemoteAccess implements Access {
       return false;
     } catch (error) {
       if (!isAbsent(error)) throw error;
-      // What is known of one may be out of date.
+      // The cached entry may be out of date.
       return (await this.#files.find(path)) !== undefined && (await this.#files.findNow(path)) !== undefined;
     }
   }

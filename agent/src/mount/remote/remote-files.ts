@@ -19,9 +19,9 @@ export interface Hold {
 export interface RemoteFiles {
   /** Those directly in a directory, as they are now. */
   list(directory: string): Promise<readonly RemoteEntry[]>;
-  /** That at `path`, if there is one. What it says of one may be a second old. That there is none is said at once if that is known. */
+  /** The entry at `path`, if there is one. Its properties may be a second old. Known absence is reported at once. */
   find(path: string): Soon<RemoteEntry | undefined>;
-  /** That at `path` as it is now, if there is one. */
+  /** The entry at `path` as it is now, if there is one. */
   findNow(path: string): Promise<RemoteEntry | undefined>;
   /** The version of the file at `path` by now, wherever its content is; undefined if there is none. */
   versionNow(path: string): Promise<string | undefined>;

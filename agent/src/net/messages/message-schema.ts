@@ -74,7 +74,7 @@ const selfReport = z.object({
   latenciesMs: latencies,
 });
 
-/** What a heartbeat and a pulse have in common. */
+/** The common fields of a heartbeat and a pulse. */
 const beat = {
   id,
   wallMs: z.number(),

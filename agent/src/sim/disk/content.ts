@@ -81,7 +81,7 @@ export function contentOfBytes(bytes: Uint8Array): Content {
   return contentOfParts(parts, bytes.length);
 }
 
-/** The content after a write(2) of `bytes` at `position`. What it skips is zeros. */
+/** The content after a write(2) of `bytes` at `position`. The skipped part is zeros. */
 export function written(content: Content, bytes: Uint8Array, position: number): Content {
   const size = Math.max(content.size, position + bytes.length);
   if (size <= inlineBytesMax) {

@@ -14,7 +14,7 @@ export type InodeType = keyof typeof typeBits;
 /** The user of all processes. */
 export const userNumber = 1_000;
 
-/** What is left of an inode without a name. */
+/** The record of an inode that has no name any more. */
 type Freed = Pick<Inode, 'number' | 'birthMs' | 'held'>;
 
 /** The numbers that a file system has assigned, at one moment. */

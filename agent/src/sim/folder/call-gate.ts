@@ -34,7 +34,7 @@ export interface CallGateOptions {
   readonly followed: (link: string) => void;
 }
 
-/** What precedes each system call: time passes, others act, and the call may fail or be the last one of its agent. */
+/** Acts before each system call: time passes, other users act, and the call may fail or be the last one of its agent. */
 export class CallGate {
   readonly #options: CallGateOptions;
   readonly #volume: Volume;

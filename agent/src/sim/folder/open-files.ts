@@ -7,7 +7,7 @@ export const ownerMay = { read: 0o400, write: 0o200 } as const;
 
 export interface OpenFile {
   readonly inode: Inode;
-  /** Where it was opened. */
+  /** The path at which it was opened. */
   readonly path: string;
   readonly writes: boolean;
 }

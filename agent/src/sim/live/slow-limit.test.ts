@@ -12,7 +12,7 @@ interface Spread {
   readonly without?: readonly string[];
   /** Members on demand, besides the five others. */
   readonly onDemand?: number;
-  /** What happens 4 s after the film was written. */
+  /** Runs 4 s after the film was written. */
   readonly meanwhile?: (cluster: LiveCluster) => void;
 }
 

@@ -30,7 +30,7 @@ export interface WebServersOptions {
   readonly origin: { readonly bytesPerSecond: number; readonly delayMs: number };
 }
 
-/** What the servers did, in simulated time. */
+/** The results of the servers, in simulated time. */
 export interface WebServersRun {
   readonly ms: number;
   readonly hits: number;

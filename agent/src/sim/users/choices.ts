@@ -24,7 +24,7 @@ const extremeTimesMs = [
 /** So many times larger is a file of several blocks that is fetched from several members. */
 const timesLarger = 9;
 
-/** What a user picks at random: names, paths, entries of the folder, and the values of files. */
+/** The random choices of a user: names, paths, entries of the folder, and the values of files. */
 export class Choices {
   readonly #shell: UserShell;
   readonly #random: Random;

@@ -162,7 +162,7 @@ export class Ledger {
     return this.#gone.has(key) && !this.#touched.has(key) && !this.#contested.has(path);
   }
 
-  /** Who last wrote a value, or brought it back. */
+  /** The last user that wrote a value or brought it back. */
   writerOf(key: ValueKey): string | undefined {
     return this.#values.get(key)?.writer;
   }

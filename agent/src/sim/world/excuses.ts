@@ -34,7 +34,7 @@ export class Excuses {
     for (const value of new Set([...placesBefore.keys(), ...placesAfter.keys()])) {
       if (placesBefore.get(value) !== placesAfter.get(value)) ledger.movedBack(value);
     }
-    // What a user brought back just before the cut looks like a delete that the cut has undone.
+    // A value that a user brought back just before the cut looks like a delete that the cut has undone.
     for (const [path, inode] of machine.volume.disk.entries()) {
       const [row, value] = [machine.journal.disk.at(path), valueAt(inode)];
       if (row?.unsynced && row.fingerprint === undefined && value !== undefined) ledger.movedBack(value);
@@ -121,8 +121,9 @@ export class Excuses {
   }
 
   /**
-   * After a set-back: notes the values whose last copy was undone, although another member knows an operation that ends their conflict. Who
-   * still shows such a value replaces it, for the author of that operation knew the copy. It is owed, but may be in the history alone.
+   * After a set-back: notes the values whose last copy was undone, although another member knows an operation that ends their conflict. A
+   * member that still shows such a value replaces it, for the author of that operation knew the copy. It is owed, but may be in the history
+   * alone.
    */
   #noteLostCopies(stoodBefore: ReadonlySet<ValueKey>): void {
     const { ledger } = this.#world;
@@ -136,7 +137,7 @@ export class Excuses {
    * shows it. The copy also knows that an entry was deleted if its user removed it, which no agent has seen.
    *
    * An entry that its user had replaced or deleted before the copy was made counts only as a head, if the journal had it at its path: a
-   * power cut brought it back, and the agent replaces it again [PC2]. That the user moved it away after the copy was made is undone.
+   * power cut brought it back, and the agent replaces it again [PC2]. This undoes a later move by its user.
    */
   #leftOn(machine: Machine, what: 'all' | 'journal'): ReadonlySet<ValueKey> {
     const { remaining } = this.#world;

@@ -5,11 +5,11 @@ import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
 import type { Context } from '../state/context.ts';
 import { type Refused, refused } from './condition.ts';
 
-/** What this room uses of the engine. */
+/** The parts of the engine that this room uses. */
 export interface AccessParts {
   readonly context: Context;
   readonly localChanges: {
-    /** Journals what users changed at the path and below it; resolves with the paths that did not come to rest. */
+    /** Journals users' changes at the path and below it; resolves with the paths that did not come to rest. */
     settleAll(path: string, giveUp: Promise<void>): Promise<{ readonly unsettled: readonly string[] }>;
     mark(path: string): void;
   };
@@ -37,24 +37,24 @@ export interface Done {
 /** A file that a program keeps writing is not replaced. */
 const settleMsMax = 10_000;
 
-/** The time to journal a file that was just written, which is read again for that: some time, and that of a slow disk. */
+/** The time to journal a file that was just written and is read again for that: a fixed time, and the time of a slow disk for its bytes. */
 const journalMsMax = 30_000;
 const readBytesPerMs = 20_000;
 
-/** A sentence if this member does not take changes of a person now. */
+/** The refusal of this member while it takes no changes from a person. */
 export function pausedRefusal({ pause, context }: AccessParts): Refused | undefined {
   if (!pause.isOn) return undefined;
   const { name } = context.self;
   return refused('not-written', `${name} is paused: nothing would reach the other members. Resume it first.`);
 }
 
-/** Why no entry can be made for a person now. */
+/** The reason why no entry can be made for a person now. */
 export async function entryRefusal(parts: AccessParts, entry: NewEntry): Promise<Refused | undefined> {
   const refusal = await placingRefusal(parts.context, entry);
   return refusal && refused(refusal.isFull ? 'disk-full' : 'not-written', refusal.reason);
 }
 
-/** Journals what users changed at `path` and below it. A refusal if something there is being written to. */
+/** Journals users' changes at `path` and below it. A refusal if an entry there is being written to. */
 export async function settledRefusal(parts: AccessParts, path: string): Promise<Refused | undefined> {
   const [first] = await settleFor(parts, path, settleMsMax);
   if (first === undefined) return undefined;
@@ -62,8 +62,8 @@ export async function settledRefusal(parts: AccessParts, path: string): Promise<
 }
 
 /**
- * Journals what was done at `path`. Returns the entry there, unless that takes too long; of a file the operation with its content, because
- * another one may have replaced it by now.
+ * Journals the change at `path`. Returns the entry there, unless that takes too long. For a file this is the operation with its content,
+ * because another one may have replaced it by now.
  */
 export async function journaled(
   parts: AccessParts,

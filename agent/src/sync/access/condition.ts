@@ -1,8 +1,8 @@
 import { dotKey, type Operation } from '@lockstep/shared';
 
 /**
- * What a person knows of the entry at a path, and what must be true before it is changed: `none`: nothing is known; `absent`: nothing is
- * there; `any`: whatever is there; `versions`: one of these (`dotKey`) is there.
+ * The state of a path that a person expects, and that must hold before the entry is changed. `none`: no expectation; `absent`: nothing is
+ * there; `any`: any entry is there; `versions`: one of these (`dotKey`) is there.
  */
 export type Condition =
   | { readonly is: 'none' }
@@ -10,11 +10,11 @@ export type Condition =
   | { readonly is: 'any' }
   | { readonly is: 'versions'; readonly versions: ReadonlySet<string> };
 
-/** Why a request was refused, for the status of the answer. */
+/** The reason for a refusal, for the status of the answer. */
 export type RefusalCode =
   /** The entry is another one than the person knows. */
   | 'version-mismatch'
-  /** It would replace or remove an entry, and does not say which version. */
+  /** The request would replace or remove an entry, and names no version. */
   | 'version-required'
   | 'no-entry'
   /** The bytes to be replaced are not in the file, nor directly after its end. */
@@ -27,11 +27,11 @@ export type RefusalCode =
 export interface Refused {
   readonly done: false;
   readonly code: RefusalCode;
-  /** A sentence: why, and what to do. */
+  /** A sentence on the reason and the action to take. */
   readonly reason: string;
   /** The entry that is there, if the request asked for another one. */
   readonly current?: Operation | undefined;
-  /** The entry changed, and its change is not journaled yet: then the answer may be another one. */
+  /** The entry changed, and its change is not journaled yet: the answer may differ after that. */
   readonly isUnjournaled?: boolean;
 }
 

@@ -53,7 +53,7 @@ export async function fillDraft(
   return last ?? (await draft.finish()) ?? lost(path);
 }
 
-/** Why bytes did not get into a draft. */
+/** The reason why bytes could not be added to a draft. */
 export function fillFailure(outcome: 'ok' | 'disk-full' | 'lost' | 'source-gone', path: string): Refused | undefined {
   switch (outcome) {
     case 'ok':

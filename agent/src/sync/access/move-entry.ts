@@ -17,11 +17,11 @@ export interface MoveRequest {
   readonly path: string;
   /** The new path: nothing may be there. */
   readonly to: string;
-  /** What the person knows of the entry at `path`. */
+  /** The entry at `path` as the person knows it. */
   readonly condition: Condition;
 }
 
-/** Renames an entry of the folder, of a directory with all that is in it. It is journaled as a user's rename. */
+/** Renames an entry of the folder, a directory with all its entries. It is journaled as a user's rename. */
 export async function moveEntry(parts: AccessParts, request: MoveRequest): Promise<Done | Refused> {
   const { path, to } = request;
   if (to === path) return refused('not-written', `${path} has this name already.`);
@@ -30,7 +30,7 @@ export async function moveEntry(parts: AccessParts, request: MoveRequest): Promi
   if (paused !== undefined) return paused;
   const moved = await changeSettled(parts, [path, to], (placeAt) => move(parts, request, placeAt));
   if ('done' in moved) return moved;
-  // The old name first: what is found at the new one is then known as a rename.
+  // The old name first: the entry at the new one is then recognised as a rename.
   await journaled(parts, path);
   return { done: true, isNew: true, operation: await journaled(parts, to, { content: moved.content }) };
 }

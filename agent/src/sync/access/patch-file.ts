@@ -11,7 +11,7 @@ import { freePlace, type Placement, placeDraft } from './place-draft.ts';
 export interface PatchRequest extends Placement {
   /** The end is exclusive. `total`: the size that the person expects in the end, if known. */
   readonly range: { readonly start: number; readonly end: number; readonly total: number | undefined };
-  /** As many bytes as the range has. Throws if they do not come to their end: then nothing changes. */
+  /** As many bytes as the range has. Throws if they are cut off: then nothing changes. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
@@ -97,7 +97,8 @@ async function patchHere(
       const now = content.isUnjournaled === true ? await patched(parts, request) : content;
       return 'done' in now ? now : content;
     }
-    // Other bytes would be lost with any other version, also if the request means whatever is there.
+    // The draft is a copy of this version: in place of another one it would undo the changes of that one, even if the request allows any
+    // version.
     const condition = { is: 'versions', versions: new Set([dotKey(operation)]) } as const;
     return await placeDraft(parts, { path, condition }, draft, content);
   } finally {

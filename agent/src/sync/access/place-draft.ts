@@ -13,7 +13,7 @@ interface SettledCopy {
   readonly version: string;
 }
 
-/** Where a file goes, and what must be true there. */
+/** The target of a file, and the conditions that must hold there. */
 export interface Placement {
   readonly path: string;
   readonly condition: Condition;
@@ -24,12 +24,12 @@ export interface Placement {
 /** The mode of a file that is new. */
 const fileMode = 0o644;
 
-/** The paths whose entries decide where the file goes. */
+/** The paths whose entries decide the place of the file. */
 export function pathsOf({ path, settles }: Placement): readonly string[] {
   return settles === undefined ? [path] : [path, settles.copy];
 }
 
-/** Where the file goes, or why it cannot: asked before its bytes come, and again afterwards. Executed under the folder lock. */
+/** The place for the file, or a refusal: asked before its bytes come, and again afterwards. Executed under the folder lock. */
 export async function freePlace({ path, condition, settles }: Placement, placeAt: PlaceAt): Promise<Place | Refused> {
   const copy = settles && (await seenCopy(settles, placeAt));
   if (copy !== undefined && 'done' in copy) return copy;
@@ -42,7 +42,7 @@ export async function freePlace({ path, condition, settles }: Placement, placeAt
   return conditionRefusal(condition, path, operation) ?? place;
 }
 
-/** Puts a finished draft into the folder, and journals it as a user's change. What it replaces goes to history. */
+/** Puts a finished draft into the folder, and journals it as a user's change. The replaced file goes to history. */
 export async function placeDraft(
   parts: AccessParts,
   placement: Placement,
@@ -59,7 +59,7 @@ export async function placeDraft(
   const done: Done =
     'done' in placed ? placed : { done: true, isNew: placed.isNew, operation: await journaled(parts, path, content) };
   if (settles === undefined) return done;
-  // Only when the content is journaled: by this order the journal tells how the conflict was settled.
+  // Only when the content is journaled: this order shows how the conflict was settled.
   const refusal = await removeCopy(parts, placement);
   await journaled(parts, settles.copy);
   return refusal ?? done;
@@ -105,16 +105,16 @@ async function place(
   return { isNew: before === undefined };
 }
 
-/** Notes that the file that was just put replaces a version that this disk never showed: its author knew of it all the same. */
+/** Notes that the new file replaces a version that this disk never showed: its author knew that version. */
 async function replaceRemote({ context }: AccessParts, { path, origin, seq }: Operation): Promise<void> {
   const { journal, folder } = context;
   const [seen] = await folder.observe([{ path }]);
   if (seen === undefined || !('fingerprint' in seen) || seen.fingerprint === undefined) return;
-  // Racy, and without a content: the file is read before anything is made of this row.
+  // Racy, and without a content: the file is read before this row is used.
   journal.disk.record([{ path, entry: { dot: { origin, seq }, fingerprint: seen.fingerprint, racy: true } }]);
 }
 
-/** The conflict copy as journal and disk agree on it, or why it is not the one that the person saw. */
+/** The conflict copy on which journal and disk agree, or a refusal if it is not the one that the person saw. */
 async function seenCopy({ copy, version }: SettledCopy, placeAt: PlaceAt) {
   const place = await placeAt(copy);
   if ('done' in place) return place;

@@ -6,7 +6,7 @@ import type { Context } from '../state/context.ts';
 import { type AccessParts, settledRefusal } from './access-parts.ts';
 import { type Refused, refused } from './condition.ts';
 
-/** The entry at a path, which journal and disk agree on, and the directories that are missing above it. */
+/** The entry at a path on which journal and disk agree, and the directories that are missing above it. */
 export interface Place {
   readonly current: Exclude<CurrentVersion, { readonly problem: string }> | RemoteVersion;
   readonly parents: readonly Action[];
@@ -18,15 +18,15 @@ export interface RemoteVersion {
   readonly isRemote: true;
 }
 
-/** What is at a path now. */
+/** Resolves with the current state of a path. */
 export type PlaceAt = (path: string) => Promise<Place | Refused>;
 
 /** The changes that may come in between: more than there are requests to write at once. */
 const attemptsMax = 40;
 
 /**
- * Runs `change` under the folder lock, once what was done at `paths` is journaled. If another change came in between, that one is journaled
- * first, and `change` runs again: so of two requests for the same version the second one is told the version that the first one made.
+ * Runs `change` under the folder lock, once the changes at `paths` are journaled. If another change came in between, that one is journaled
+ * first, and `change` runs again. So of two requests for the same version the second one learns the version that the first one made.
  */
 export async function changeSettled<T extends object>(
   parts: AccessParts,
@@ -45,11 +45,11 @@ export async function changeSettled<T extends object>(
         if (typeof parents === 'string') return refused('not-written', parents);
         const remote = await remoteVersion(context, path);
         if (remote !== undefined) return { current: remote, parents };
-        // Below a directory that is missing nothing is there, and nothing may be observed.
+        // A missing directory has no entries, and nothing below it may be observed.
         if (parents.length > 0) return { current: { operation: undefined }, parents };
         const current = await currentAt(path);
         if (!('problem' in current)) return { current, parents };
-        // What a rule keeps out is never journaled.
+        // An ignored path is never journaled.
         const isUnjournaled = current.isUnjournaled === true && !context.ignored.ignores(path, false);
         return { ...refused('not-written', current.problem), isUnjournaled };
       }),

@@ -8,14 +8,14 @@ import { freePlace, type Placement, pathsOf, placeDraft } from './place-draft.ts
 export interface PutRequest extends Placement {
   /** Its bytes, as far as they are known in advance. */
   readonly size: number | undefined;
-  /** Throws if they do not come to their end: then nothing is put there. */
+  /** Throws if they are cut off: then no file is written. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 /**
  * Puts a file into the folder, with the directories that are missing above it. The bytes go to staging as they come, and are in the folder
- * all at once: until then nothing is visible. The result is journaled as a user's change, and what is replaced goes to history. Rejects
- * with the error of `chunks`.
+ * all at once: until then nothing is visible. The result is journaled as a user's change, and a replaced file goes to history. Rejects with
+ * the error of `chunks`.
  */
 export async function putFile(parts: AccessParts, request: PutRequest): Promise<Done | Refused> {
   const { path, size = 0, chunks } = request;

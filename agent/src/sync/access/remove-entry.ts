@@ -15,7 +15,7 @@ export interface RemoveRequest {
   readonly entries: number | undefined;
 }
 
-/** What was removed. `left`: entries that stayed, each with a sentence that says why. */
+/** The result of a removal. `left`: entries that stayed, each with a sentence that says why. */
 export interface Removed {
   readonly done: true;
   readonly entries: number;
@@ -37,8 +37,8 @@ export function countBelow(context: Context, directory: string): Below | undefin
 }
 
 /**
- * Removes an entry from the folder, of a directory all that the journal knows below it. It is journaled as a user's change, and the contents
- * go to history. What users changed in between stays, and so does what Lockstep does not synchronize.
+ * Removes an entry from the folder, and everything that the journal knows below a directory. It is journaled as a user's change, and the
+ * contents go to history. Entries that users changed in between stay, and so do those that Lockstep does not synchronize.
  */
 export async function removeEntry(parts: AccessParts, request: RemoveRequest): Promise<Removed | Refused> {
   const { context } = parts;
@@ -60,7 +60,7 @@ export async function removeEntry(parts: AccessParts, request: RemoveRequest): P
   return { done: true, entries: rows.length - left.length, left };
 }
 
-/** The rows of what is to be removed, parents first, or why nothing may be. */
+/** The rows of the entries to remove, parents first, or a refusal. */
 async function knownRows(
   context: Context,
   { path, condition, entries }: RemoveRequest,
@@ -89,7 +89,7 @@ async function knownRows(
     : refused('version-mismatch', `${now}, not ${entries}, and was left as it is: look at it again.`, operation);
 }
 
-/** Executed under the folder lock. Returns what stayed. */
+/** Executed under the folder lock. Returns the entries that stayed. */
 async function removeAll(
   parts: AccessParts,
   rows: readonly DiskEntry[],

@@ -70,7 +70,10 @@ export class ApplyLoop {
     });
   }
 
-  /** Records what the last run changed in the folder and was killed before recording. Call it before the first operation arrives. */
+  /**
+   * Records the changes that the last run made to the folder but could not record before it was killed. Call it before the first operation
+   * arrives.
+   */
   recordInterrupted(): Promise<void> {
     return this.#batches.recordInterrupted();
   }
@@ -140,7 +143,7 @@ export class ApplyLoop {
     return this.hindrance(path) ?? (fetching ? fetchingReason : undefined);
   }
 
-  /** What keeps a path from being applied, if it does not only take its time. */
+  /** The reason why a path is not applied, unless it only takes time. */
   hindrance(path: string): string | undefined {
     return this.#paused ? pausedReason : this.#blocked.reason(path);
   }

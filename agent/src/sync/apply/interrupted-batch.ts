@@ -70,12 +70,12 @@ export function recordBatch(journal: Journal, changes: readonly DiskChange[], un
 }
 
 /**
- * Records what failed or interrupted steps did all the same: the disk may fail after the rename. If others delete such an entry before a
- * detection finds it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see.
+ * Records the effects of failed or interrupted steps: the disk may fail after the rename. If others delete such an entry before a detection
+ * finds it, it would be published as new; an edit of it would supersede the replaced entry, which the user did not see.
  *
  * If the disk fails here too, a row may still name an entry that the agent has removed. Another member may put back that very content: the
- * row would be taken for it, and what a user then makes at the free path would supersede it. So nothing is planned at such a path before
- * it was examined. Use it under the folder lock.
+ * row would then describe it, and an entry that a user makes at the free path would supersede it. So no step is planned at such a path
+ * before it was examined. Use it under the folder lock.
  */
 export class FailedSteps {
   readonly #context: Context;
@@ -97,8 +97,9 @@ export class FailedSteps {
   }
 
   /**
-   * Records the changes that the last run made to the folder and was killed before recording. Call it before the first operation of
-   * another member arrives. Paths that cannot be examined, as while the folder is away or the disk fails, are as those of failed steps.
+   * Records the changes that the last run made to the folder but could not record before it was killed. Call it before the first operation
+   * of another member arrives. Paths that cannot be examined now, because the folder is away or the disk fails, are treated like those of
+   * failed steps.
    */
   async recordInterrupted(): Promise<void> {
     const { journal } = this.#context;
@@ -109,7 +110,7 @@ export class FailedSteps {
     if (this.#unseen.size === 0) journal.settings.note(batchSetting, nothing);
   }
 
-  /** Records what these steps did. */
+  /** Records the effects of these steps. */
   async record(steps: readonly PlanStep[]): Promise<void> {
     await this.#examine(targetsOf(steps).flatMap((target) => pathsOf(this.#context.journal, target)));
   }

@@ -111,7 +111,7 @@ export class PathProblems {
     return isLive(head) || row?.fingerprint !== undefined;
   }
 
-  /** A remote file is not pending, but a reader may wait for it. That its content is missing is the answer to the reader, not a problem. */
+  /** A remote file is not pending, but a reader may wait for it. A missing content is the answer to the reader, not a problem. */
   #isAwaited(path: string, code: ProblemCode): boolean {
     const { journal, wanted } = this.#context;
     return code !== 'content-missing' && wanted.isDemanded(path) && journal.disk.at(path)?.remote === true;

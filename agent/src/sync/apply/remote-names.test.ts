@@ -7,7 +7,7 @@ import type { Folder } from '../ports/folder.ts';
 import { ApplyLoop } from './apply-loop.ts';
 import { RenameGate } from './rename-gate.ts';
 
-/** What other programs could see at a moment. */
+/** A moment as other programs could see it. */
 interface Moment {
   readonly isThere: boolean;
   readonly isRemote: boolean;

@@ -15,7 +15,7 @@ import { SiblingJudge } from './sibling-judge.ts';
 
 /** Number of paths resolved together: bounds memory and the duration of one transaction. */
 const pathsAtOnce = 256;
-/** The fallback resolver acts after the others had this long to return. */
+/** The time for other members to return before the fallback resolver acts. */
 const fallbackRetryMs = 2_000;
 
 /** Longest delay of joins because others know more than this member: they may make operations without end. */
@@ -43,7 +43,7 @@ export class ConflictResolver {
   readonly #pacer: JoinPacer;
   readonly #yielder: Yielder;
   readonly #loop: TaskLoop;
-  /** Start of the present delay because others know more. */
+  /** The start of the present delay: other members know more. */
   #learningSinceMs: number | undefined;
 
   /** `seniority`: that of this member; the present members choose the oldest by it. */

@@ -6,12 +6,12 @@ import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 import type { Placement } from './placement.ts';
 
-/** Files that are fetched at a time: those that were just written, and those that are placed here because a member went. */
+/** The numbers of files that are fetched at a time: new ones, and those that are placed here because a member went. */
 const freshAtOnce = 16;
 const movedAtOnce = 2;
-/** Copies that are made elsewhere take this many bytes a second, so that they do not delay other work. */
+/** The rate of copies that replace those of another member: they must not delay other work. */
 const movedBytesPerSecond = 10 * 1_048_576;
-/** Files that are known to be missing; the others are found by the next scan of the rows. */
+/** The most missing files that are listed; the next scan of the rows finds the others. */
 const listedMax = 10_000;
 const rowsAtOnce = 1_000;
 /** Operations arrive in floods. */
@@ -20,14 +20,14 @@ const afterFailureMs = 10_000;
 
 /** The bytes on this member, as the last scan of its rows found them. */
 interface Load {
-  /** Of all contents that are placed here, if the cache could have them, and of those that are here. */
+  /** The bytes of all contents that are placed here and that fit into the cache, and of those that are here. */
   readonly placed: number;
   readonly placedHere: number;
-  /** Of what stays here for another reason: it is pinned, or no other member has it. */
+  /** The bytes of files that stay here for another reason: they are pinned, or no other member has them. */
   readonly staying: number;
 }
 
-/** Why a copy is not fetched that is larger than the rest of the share of the cache for copies. Smaller ones may fit. */
+/** The reason for a copy that is larger than the free part of the cache's share for copies. Smaller ones may fit. */
 const tooLarge = 'too-large';
 
 /** Fetches a file to this disk. */
@@ -45,7 +45,7 @@ export class CopiesKeeper {
   readonly #loop: TaskLoop;
   /** Files that other members wrote and that are not applied yet, or not fetched. */
   readonly #fresh = new Set<string>();
-  /** More were written than can be listed: a scan finds them when they are applied. */
+  /** More files were written than can be listed: a scan finds them when they are applied. */
   #isFlooded = false;
   /** Copies that are missing here, with their bytes. */
   #missing = new Map<string, number>();
@@ -86,7 +86,7 @@ export class CopiesKeeper {
     this.#loop.stop();
   }
 
-  /** What is missing here; undefined if nothing is. */
+  /** The missing copies; undefined if there are none. */
   lacking(): LackingCopies | undefined {
     const files = this.#missing.size + this.#unlisted.files;
     if (files === 0) return undefined;
@@ -138,7 +138,7 @@ export class CopiesKeeper {
     await this.#fetchMissing();
   }
 
-  /** Fetches what was just written elsewhere. A path that is not applied yet is examined again after the next application. */
+  /** Fetches files that other members just wrote. A path that is not applied yet is examined again after the next application. */
   async #fetchFresh(): Promise<void> {
     const { journal } = this.#context;
     const due = [...this.#fresh].filter((path) => {
@@ -165,7 +165,7 @@ export class CopiesKeeper {
       const bytes = sizes.reduce((sum, size, at) => sum + (this.#missing.has(batch[at] as string) ? 0 : size), 0);
       const restMs = (bytes / movedBytesPerSecond) * 1_000 - (clock.monotonicMs() - startedMs);
       if (restMs > 0) await pause(clock, restMs);
-      // What was just written goes first.
+      // Newly written files go first.
       await this.#fetchFresh();
     }
     if (this.#unlisted.files > 0 && this.#missing.size < paths.length) this.#isScanDue = true;
@@ -198,13 +198,13 @@ export class CopiesKeeper {
       this.#unavailable.add(path);
       return true;
     }
-    // How much is placed here says what room this member may tell the others.
+    // The room that this member reports depends on the bytes placed here.
     this.#isFull = true;
     this.#isScanDue = true;
     return fetched.code === tooLarge;
   }
 
-  /** Copies leave a part of the cache to what people read. */
+  /** Copies leave a part of the cache for files that people read. */
   async #fetchIfRoom(path: string): ReturnType<Fetch> {
     const size = this.#sizeOf(path);
     const { placedHere = 0 } = this.#load ?? {};
@@ -220,7 +220,7 @@ export class CopiesKeeper {
   async #scan(): Promise<void> {
     this.#isScanDue = false;
     const { journal, wanted } = this.#context;
-    // Those of which the operations came before the rules, or before this start.
+    // Files whose operations came before the rules, or before this start.
     const pending = this.#rows((after) => journal.heads.pending({ which: 'live', after, limit: rowsAtOnce }));
     for await (const { path, heads } of pending) if (heads[0]?.content !== undefined) this.#await(path);
     const bytesMax = this.#bytesMax();
@@ -242,7 +242,7 @@ export class CopiesKeeper {
       if (this.#placement.isPlacedHere(path)) {
         load.placed += size;
         load.placedHere += size;
-        // A full cache has dropped all that it may.
+        // A full cache has dropped every file that it may.
       } else if (this.#isFull || wanted.mustStay(path)) load.staying += size;
     }
     this.#missing = missing;

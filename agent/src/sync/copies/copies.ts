@@ -102,7 +102,7 @@ export class Copies {
     return this.placement.rules.copiesOf(path);
   }
 
-  /** What this member should keep and does not have; undefined if nothing. */
+  /** The copies that this member should keep and does not have; undefined if there are none. */
   lacking(): LackingCopies | undefined {
     return this.keeper.lacking();
   }

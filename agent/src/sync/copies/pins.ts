@@ -10,7 +10,7 @@ const afterFailureMs = 10_000;
 /** A person names them, and each file is compared with all. */
 const pinsMax = 1_000;
 
-/** What a pin brought about. */
+/** The result of a pin. */
 export interface PinResult {
   readonly path: string;
   /** Files at the path and below it that are fetched now, and their bytes. */

@@ -4,7 +4,7 @@ import { type Candidate, chooseMembers } from '../../core/copies/rendezvous.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
-/** Where the copies of a file are to be. */
+/** The members that should have copies of a file. */
 export interface PlacedCopies {
   readonly wanted: Copies;
   /** The members with the whole folder that count: they have every file. */
@@ -15,7 +15,7 @@ export interface PlacedCopies {
   readonly unplaced: number;
 }
 
-/** Which members keep which contents, by the rules of the cluster and the members as this one knows them. */
+/** Chooses the members that keep each content, by the rules of the cluster and the members as this one knows them. */
 export class Placement {
   readonly #context: Context;
   readonly #peers: Peers;
@@ -66,7 +66,7 @@ export class Placement {
     return this.#chosen(operation).includes(member);
   }
 
-  /** Where the copies of the file whose head is `operation` are to be. */
+  /** The members that should have copies of the file whose head is `operation`. */
   of(operation: Operation): PlacedCopies {
     const wanted = this.#rules.copiesOf(operation.path);
     const onDemand = this.#chosen(operation);

@@ -14,7 +14,7 @@ const checkIntervalMs = 100;
 /** A repair ends after this time without a repaired path or a fetch: some content is not available. */
 const idleMsMax = 10_000;
 
-/** What a verification uses of the engine. */
+/** The parts of the engine that a verification uses. */
 interface VerifyParts {
   readonly context: Context;
   readonly work: Work;

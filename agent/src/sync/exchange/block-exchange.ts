@@ -15,7 +15,7 @@ import { FetchSources } from './fetch-sources.ts';
 import { Offers } from './offers.ts';
 import { SourceRates } from './source-rates.ts';
 
-/** While large contents are fetched, stalled sources are noticed, and staged blocks announced, in this interval. */
+/** The interval at which stalled sources are detected and staged blocks are announced while large contents are fetched. */
 const watchIntervalMs = 200;
 /** The time for which a block that was not requested is reported. */
 const unaskedProblemMs = 600_000;
@@ -41,10 +41,10 @@ export class BlockExchange {
   readonly #sources: FetchSources;
   readonly #announcements: Announcements;
   readonly #watchTimer: WakeTimer;
-  /** When the present interval began; undefined while no large content is fetched. */
+  /** The start of the present interval; undefined while no large content is fetched. */
   #watchedMs: number | undefined;
   #turn = 0;
-  /** The members of which the limit lets no other block come now. */
+  /** The members from which the limit allows no further block now. */
   readonly #limited = new Set<MemberId>();
   #stopped = false;
 
@@ -75,7 +75,7 @@ export class BlockExchange {
     return sources.every((peer) => peer !== undefined && this.#limited.has(peer.id));
   }
 
-  /** The fetches of which a block is requested, and the bytes that came in the sessions with the members that were asked. */
+  /** The fetches with a requested block, and the bytes that came in the sessions with the asked members. */
   asked(): ReadonlyMap<Fetch, number> {
     const asked = new Map<Fetch, Set<Peer>>();
     for (const { fetch, peer } of this.#requests.all()) asked.set(fetch, (asked.get(fetch) ?? new Set()).add(peer));
@@ -84,7 +84,7 @@ export class BlockExchange {
     return new Map([...asked].map(([fetch, peers]) => [fetch, received(peers)]));
   }
 
-  /** A member of which a block of the content is requested, above all one that says that it sends. */
+  /** A member from which a block of the content is requested, preferably one that reports that it sends. */
   askedOf(fetch: Fetch): Peer | undefined {
     const peers = this.#requests.pending(fetch).map(({ request }) => request.peer);
     return peers.find(({ isSending }) => isSending) ?? peers[0];
@@ -95,7 +95,7 @@ export class BlockExchange {
     return this.#sources.shareOf(operation);
   }
 
-  /** A member that has all of the content, and was not found to be wrong. */
+  /** A member that has all of the content, and has not sent wrong bytes. */
   holderFor(fetch: Fetch): Peer | undefined {
     return this.#sources.choose(fetch);
   }
@@ -106,8 +106,8 @@ export class BlockExchange {
   }
 
   /**
-   * Goes on with another operation that shows the content, if its file was renamed: members hold the old one once they know that, and do
-   * not have the content.
+   * Continues with another operation that has the content, if its file was renamed: members that know the rename no longer have the content
+   * under the old operation.
    */
   follow(fetch: Fetch): void {
     if (fetch.waiting.length < 2 || isHead(this.#context.journal, fetch.operation)) return;
@@ -119,7 +119,7 @@ export class BlockExchange {
     this.#announcements.renamed(fetch.content, operation);
   }
 
-  /** Says the rest of what is here of the content, which is not fetched any more. */
+  /** Announces the remaining blocks of a content that is not fetched any more. */
   ended(content: ContentId): void {
     this.#announcements.end(content);
   }
@@ -156,7 +156,7 @@ export class BlockExchange {
     this.#requests.release(request);
     if (isOffered) this.#offers.forget(peer, fetch.content);
     else {
-      // A member that has not yet compared its whole folder with its journal may have the content without knowing.
+      // A member that has not yet compared its whole folder with its journal may have the content without knowing it.
       if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();
       if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows, named });
       this.abandon(fetch, peer);
@@ -166,7 +166,7 @@ export class BlockExchange {
     this.pump();
   }
 
-  /** Handles what a peer says it has of a content that it fetches. */
+  /** Handles a peer's announcement of the blocks that it has of a content that it fetches. */
   have(peer: Peer, message: HaveMessage): void {
     const fetch = this.#parts.fetches.get(message.content);
     const isHere = (index: number): boolean => fetch?.todo.isHere(index) === true;
@@ -202,7 +202,7 @@ export class BlockExchange {
     this.pump();
   }
 
-  /** True for a source that was not heard for seconds, and is the only one that was asked, if another member has the content. */
+  /** True for the only asked source if it has been silent for seconds and another member has the content. */
   #isReplaced(fetch: Fetch, peer: Peer): boolean {
     if (peer.state !== 'suspect' || fetchSize(fetch.size) !== 'small') return false;
     // The list may be older than the silence.
@@ -210,10 +210,10 @@ export class BlockExchange {
     return this.#sources.of(fetch).some(({ peer: other, hasAll }) => hasAll && other.state === 'active');
   }
 
-  /** While large contents are fetched: replaces sources that stall, and says what is here. */
+  /** While large contents are fetched: replaces sources that stall, and announces staged blocks. */
   #watch(): void {
     const nowMs = this.#context.clock.monotonicMs();
-    // A thread that was busy has read nothing: that is no stall of the sources.
+    // A busy thread has read no message: that is no stall of the sources.
     const lateMs = nowMs - (this.#watchedMs ?? nowMs) - watchIntervalMs;
     this.#watchedMs = undefined;
     this.#rates.tick(nowMs, lateMs > watchIntervalMs ? lateMs : 0);
@@ -228,7 +228,7 @@ export class BlockExchange {
     this.pump();
   }
 
-  /** Makes the blocks that stalled sources owe available to others that have them. Whichever answers first counts. */
+  /** Makes the blocks that stalled sources owe available to other members that have them. The first answer counts. */
   #passOver(fetch: Fetch, nowMs: number): void {
     const able = this.#sources.of(fetch).filter(({ peer }) => !this.#rates.isStalled(peer, nowMs));
     for (const { request } of this.#requests.pending(fetch)) {
@@ -267,7 +267,7 @@ export class BlockExchange {
     this.#context.problems.set('content-corrupt', { member: name }, detail, unaskedProblemMs);
   }
 
-  /** Says to the members that lack the content that these blocks are here. */
+  /** Announces these blocks to the members that lack the content. */
   announce({ content, operation, size }: Fetch, indices: readonly number[]): void {
     if (fetchSize(size) === 'large' && indices.length > 0) this.#announcements.add(content, operation, indices);
   }
@@ -302,14 +302,16 @@ export class BlockExchange {
     }
   }
 
-  /** True for what is only prefetched while a reader waits for another content, or one of its blocks is on its way: it delays no reader. */
+  /**
+   * True for a prefetch while a reader waits for another content, or while one of its own blocks is in flight: a prefetch delays no reader.
+   */
   #isHeldBack(fetch: Fetch): boolean {
     const { wanted } = this.#context;
     if (!fetch.waiting.every(({ operation }) => wanted.isPrefetched(operation.path))) return false;
     return wanted.waitingReaders > 0 || this.#requests.pending(fetch).length > 0;
   }
 
-  /** Requests the next block of the content, if there is one and a source has less than the limit of open requests. */
+  /** Requests the next block of the content, if there is one and a source has fewer open requests than the limit. */
   #askNext(fetch: Fetch): boolean {
     if (fetch.isLooking) return false;
     const isLimited = fetch.size > inlineBytesMax;
@@ -328,7 +330,7 @@ export class BlockExchange {
     return true;
   }
 
-  /** Whether the limit lets another block come from this member; if not, the next one is requested as soon as it does. */
+  /** True if the limit allows another block from this member; if not, the next one is requested as soon as it does. */
   #mayReceive({ id }: Peer): boolean {
     const { limits, log } = this.#context;
     if (this.#limited.has(id)) return false;
@@ -337,7 +339,7 @@ export class BlockExchange {
     limits.receive
       .take(0, id)
       .then(() => this.#limited.delete(id))
-      // Later than those that wait for the same limit are let go, so that the content whose turn it is has the next block.
+      // It runs after the others that wait for the same limit, so that the content whose turn it is gets the next block.
       .then(() => this.pump())
       .catch((error: unknown) => log.error({ error: String(error) }, 'requesting blocks failed'));
     return false;

@@ -2,7 +2,7 @@ import { blockBytes, blocksInFlightPerSourceMax, smallBlocksInFlightMin } from '
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import type { Peer } from '../members/peer.ts';
 
-/** What a small block takes of a place: little memory, but some time of the peer. */
+/** The share of a place that a small block takes: it needs little memory, but some time of the peer. */
 const placesMin = 1 / 8;
 
 /** A request for a block of a content from a peer. */
@@ -33,7 +33,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   readonly #bytes = new Map<Peer, number>();
   #id = 0;
 
-  /** Whether a further block may be requested from the peer: a few small contents even if large ones have all places. */
+  /** True if a further block may be requested from the peer. A few small contents may be requested even if large ones have all places. */
   hasPlace({ size }: Fetch, peer: Peer): boolean {
     if (this.inFlight(peer) + placesFor(Math.min(size, blockBytes)) <= blocksInFlightPerSourceMax) return true;
     if (blockCount(size) > 1) return false;
@@ -79,7 +79,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   }
 
   /**
-   * Removes the request that the peer has answered. It keeps its place until `release`. `given-up`: the answer is of no use any more.
+   * Removes the request that the peer has answered. It keeps its place until `release`. `given-up`: the answer is no longer needed.
    * `unasked`: the peer was not asked, or has answered already.
    */
   take(peer: Peer, id: number, nowMs: number): BlockRequest<Fetch> | 'given-up' | 'unasked' {

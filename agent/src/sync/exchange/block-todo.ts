@@ -5,7 +5,7 @@ const open = 0;
 const requested = 1;
 const here = 2;
 
-/** The share of a member in a content that several members fetch at the same time. */
+/** The part of a content that a member fetches first, while several members fetch it at the same time. */
 export interface Share {
   /** Its place among them, from 0, and their number. */
   readonly place: number;
@@ -14,7 +14,7 @@ export interface Share {
   readonly ids?: readonly MemberId[];
 }
 
-/** Blocks to be requested again that are examined for a member that has only some: a fetch seldom has more. */
+/** The most blocks to be requested again that are examined for a member with some blocks only: a fetch seldom has more. */
 const againExaminedMax = 64;
 
 /**
@@ -29,10 +29,10 @@ export class BlockTodo {
   readonly #states: Uint8Array;
   readonly #again: number[] = [];
   #hereCount = 0;
-  /** How far the order was gone through for blocks that no other member offers, and for all. */
+  /** The positions up to which the order was searched: for blocks that no other member offers, and for all. */
   #rare = 0;
   #any = 0;
-  /** How far the blocks of each offer were gone through. */
+  /** The position up to which the blocks of each offer were searched. */
   readonly #offered = new Map<Offer, number>();
 
   constructor(count: number, share: Share = { place: 0, members: 1 }) {
@@ -50,8 +50,8 @@ export class BlockTodo {
   }
 
   /**
-   * The places from the member whose part the block is of to this one, without those of members that are gone; 0 for its own, and for the
-   * parts of the members just before it that are gone.
+   * The number of members from the one whose part contains the block to this one, without members that are gone. It is 0 for its own part,
+   * and for the parts of gone members just before it.
    */
   distance(index: number, isGone: (member: MemberId) => boolean = () => false): number {
     const { place, members, ids = [] } = this.#share;

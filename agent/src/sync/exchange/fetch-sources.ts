@@ -12,7 +12,7 @@ import { type Fetch, type FetchSource, fetchSize } from './fetch.ts';
 import type { Offers } from './offers.ts';
 import type { SourceRates } from './source-rates.ts';
 
-/** What is known of the sources of all fetches. */
+/** The state of the sources of all fetches. */
 interface ExchangeState {
   readonly offers: Offers;
   readonly requests: BlockRequests<Fetch>;

@@ -25,7 +25,7 @@ export interface FetchSource {
   readonly peer: Peer;
   /** It has all blocks, or may have. */
   readonly hasAll: boolean;
-  /** It may have all, and no member is known to. */
+  /** It may have all blocks, and no member is known to have them. */
   readonly isGuess: boolean;
   /** The blocks that it has staged while it fetches the content itself. */
   readonly offer: Offer | undefined;
@@ -33,7 +33,7 @@ export interface FetchSource {
 
 /** The transfer of one content to this member. */
 export interface Fetch {
-  /** The one that shows the content; of several, the first that was not superseded since. */
+  /** The operation with the content; of several, the first that was not superseded since. */
   operation: Operation;
   readonly content: ContentId;
   readonly size: number;
@@ -41,7 +41,7 @@ export interface Fetch {
   readonly tried: Set<MemberId>;
   /** Members of which blocks were requested. */
   readonly asked: Set<MemberId>;
-  /** Members of `tried` that answered that they have it nowhere. */
+  /** Members of `tried` that answered that they do not have it at all. */
   readonly lacking: LackingMember[];
   /** The member that a small content is requested from, or from which the last block of a large one came. */
   source: Peer | undefined;
@@ -61,7 +61,7 @@ export interface Fetch {
   readonly arrivals: Arrivals;
   /** Its version was superseded while blocks were copied. */
   isUnneeded: boolean;
-  /** Why it cannot be staged, once that has failed. */
+  /** The reason why staging failed, if it did. */
   failure: 'disk-full' | 'lost' | undefined;
   /** The fetch with the lowest turn requests the next block. */
   turn: number;
@@ -76,7 +76,7 @@ export interface TransferProgress {
   readonly rates: readonly ArrivalRate[];
   readonly size: number;
   readonly doneBytes: number;
-  /** Of those the ones that were on this machine already, in another content, or are zeros. */
+  /** The part of the arrived bytes that was on this machine already, in another content or as zeros. */
   readonly reusedBytes: number;
   readonly bytesPerSecond: number;
   readonly startedMs: number;
@@ -84,13 +84,13 @@ export interface TransferProgress {
   readonly progressMs: number | undefined;
   /** A request to its source is unanswered. */
   readonly isAsked: boolean;
-  /** That source says that its blocks wait for its line, or for a limit. */
+  /** The asked source reports that its blocks wait for its line, or for a limit. */
   readonly isSending: boolean;
   /** Other members fetch it as well. */
   readonly isShared: boolean;
-  /** What came in the sessions with the members that were asked for a block, those of an incomplete block included. */
+  /** The bytes that came in the sessions with the asked members, those of an incomplete block included. */
   readonly sessionBytes: number;
-  /** The limit for receiving keeps its next block back. */
+  /** Its next block waits for the limit for receiving. */
   readonly isLimited: boolean;
   /** A block could not be written: the disk is full. */
   readonly isFull: boolean;

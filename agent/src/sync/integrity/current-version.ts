@@ -13,7 +13,7 @@ export type CurrentVersion =
 /** A file that was read outside the folder lock. */
 type FileRead = Observation & { readonly state: 'file' };
 
-/** What is at a path now. */
+/** Resolves with the current version at a path. */
 export type CurrentAt = (path: string) => Promise<CurrentVersion>;
 
 /**

@@ -86,7 +86,7 @@ class Bench {
   }
 }
 
-/** What another member journals that gives the file another time, at its path or, by a rename, at a new one. */
+/** The operations with which another member gives the file another time, at its path or, by a rename, at a new one. */
 function changesTime(member: LoneMember, what: string, written: Operation | undefined): readonly Operation[] {
   const options = { origin: 'bee.1' as OriginId, parents: written === undefined ? [] : [written] };
   if (what === 'attr') return [member.operation('file', { kind: 'attr', text }, options)];

@@ -8,11 +8,10 @@ export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskCh
 }
 
 /**
- * Reads again the entries of rows whose fingerprint could hide a change, before they are replaced; otherwise a user's edit would be
- * lost. File times are coarse, a mapping changes them once, and for damage it is never known. The rows in `certain` may be planned.
- * The others must wait: those in `changed` differ from their row, those in `racy` have changed so recently that even this read proves
- * nothing, those in `dirty` may change without a trace until a sync has ended, and those in `large` are read again outside the folder
- * lock.
+ * Reads again the entries of rows whose fingerprint could hide a change, before they are replaced; otherwise a user's edit would be lost.
+ * File times are coarse, a mapping changes them once, and for damage it is never known. The rows in `certain` may be planned. The others
+ * must wait: those in `changed` differ from their row. Those in `racy` have changed so recently that even this read proves nothing. Those
+ * in `dirty` may change without a trace until a sync has ended. Those in `large` are read again outside the folder lock.
  */
 export async function readRacyRows(
   { folder, journal }: Context,

@@ -12,7 +12,7 @@ import { removeMember, takeBackMember } from './removal.ts';
 const goodbyeMs = 200;
 const queueCheckMs = 5;
 
-/** What the functions of this file use of the engine. */
+/** The parts of the engine that the functions of this file use. */
 interface Parts {
   readonly context: Context;
   readonly operationWriter: OperationWriter;

@@ -16,10 +16,10 @@ import { WatchBarrier } from './watch-barrier.ts';
 const folderRetryMs = 1_000;
 /** Interval of scans of directories that cannot be watched or listed. */
 const unseenScanMs = 5_000;
-/** How often a wait starts over because an entry was moved under it. */
+/** The number of times that a wait starts over because an entry was moved below it. */
 const followedMax = 5;
 
-/** What is not journaled yet at the end of `settleAll`. */
+/** The paths that are not journaled yet at the end of `settleAll`. */
 interface Unsettled {
   /** Paths that changed, or may have changed. */
   readonly unsettled: readonly string[];
@@ -171,8 +171,8 @@ export class LocalChanges {
   }
 
   /**
-   * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with what was not journaled yet
-   * when `giveUp` resolved: `path` itself if the scan had not come to its end. A path that changes continuously counts as journaled after the
+   * Scans `path` and everything below it, and journals all changes, noticed before or not. Resolves with the paths that were not journaled
+   * yet when `giveUp` resolved: `path` itself if the scan had not ended. A path that changes continuously counts as journaled after the
    * first time.
    */
   async settleAll(path: string, giveUp: Promise<void>): Promise<Unsettled> {

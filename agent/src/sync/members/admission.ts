@@ -8,7 +8,7 @@ import { removerOf } from './remover.ts';
 /** How long a refusal is reported: a refused member retries within this time. */
 const fullLastsMs = 180_000;
 
-/** What is known of the other members. */
+/** The other members, as an admission sees them. */
 interface OtherMembers {
   readonly failures: SessionFailures;
   get(id: MemberId): Peer | undefined;

@@ -2,7 +2,7 @@ import { type MemberRecord, memberPath, type Operation } from '@lockstep/shared'
 import type { Context } from '../state/context.ts';
 import type { OperationWriter } from './operation-writer.ts';
 
-/** What changes in the record of this member while it runs; the rest is as its settings say. */
+/** The fields of this member's record that change while it runs; the settings give the rest. */
 export type RecordChange = Partial<Pick<MemberRecord, 'membership' | 'room' | 'copies'>>;
 
 /** The record of this member as the member list has it; undefined before its first start. */

@@ -21,7 +21,7 @@ const emptyApplied: Applied = { vector: {}, ranges: {} };
 /** Number of acknowledgements and frames whose times are kept for each member: some 100 KB, the last seconds of a flood. */
 export const timedRangesMax = 1_024;
 
-/** What another member passed on of a member with which this one has no session. */
+/** A report that another member passed on about a member with which this one has no session. */
 export interface PassedOn {
   /** The member that passed it on, in its session that began at `sessionMs`. */
   readonly by: Peer;
@@ -29,7 +29,7 @@ export interface PassedOn {
   /** The number of its session with the member. */
   readonly session: number;
   readonly said: SelfReport;
-  /** When the member said it, by this member's monotonic clock. */
+  /** The time of the report, by this member's monotonic clock. */
   readonly atMs: number;
 }
 
@@ -44,9 +44,9 @@ export class Peer {
   sessions = 0;
   heartbeat: HeartbeatMessage | undefined;
   heartbeatMs: number | undefined;
-  /** What it holds, if it fetches on demand and has told so in this session. */
+  /** The contents that it holds, if it fetches on demand and has reported them in this session. */
   holdings: HoldingsFilter | undefined;
-  /** What it held when its last session ended, until it tells again. */
+  /** The contents that it held when its last session ended, until it reports again. */
   lastHoldings: HoldingsFilter | undefined;
   /** Only while there is no session. */
   passedOn: PassedOn | undefined;
@@ -56,7 +56,7 @@ export class Peer {
   /** An origin whose log at the peer differs from this member's: no operations are exchanged until that is repaired. */
   forked: OriginId | undefined;
   applied: Applied;
-  /** How far its logs are known to be equal to this member's. */
+  /** The extent to which its logs are known to equal this member's. */
   readonly agreement: Agreement;
   #heardBytes = 0;
   /** Smoothed round trip. */
@@ -79,7 +79,7 @@ export class Peer {
   readonly received = new RateMeter();
   /** Blocks for it that wait for a limit of this member. */
   limitedBlocks = 0;
-  /** By its last heartbeat or pulse, blocks for this member are on their way, or wait for a limit of its. */
+  /** Its last heartbeat or pulse reported blocks for this member in flight, or waiting for one of its limits. */
   isSending = false;
   /** Wall clock times at which operations were sent to it, and at which it first claimed to know and to hold them. */
   readonly sentAt = new SeqRangeLog(timedRangesMax);
@@ -108,7 +108,7 @@ export class Peer {
     this.paused = false;
   }
 
-  /** Notes what another member passed on. */
+  /** Stores a report that another member passed on. */
   heardFrom(passedOn: PassedOn): void {
     const before = this.passedOn;
     const isSameSession =
@@ -120,7 +120,7 @@ export class Peer {
     this.paused = false;
   }
 
-  /** Drops what was passed on if it is old, or if the session over which it came has ended. */
+  /** Drops the report that was passed on if it is old, or if the session over which it came has ended. */
   dropOldReport(nowMs: number): void {
     const { passedOn } = this;
     if (passedOn === undefined) return;
@@ -140,7 +140,7 @@ export class Peer {
   }
 
   /**
-   * The operations that it says it holds, for people. Its log may be longer than this member's and cannot be compared with it yet: until
+   * The operations that it claims to hold, for people. Its log may be longer than this member's and cannot be compared with it yet: until
    * then none of it counts as `applied`.
    */
   get saidApplied(): Applied {
@@ -167,7 +167,7 @@ export class Peer {
     return this.hello?.origin;
   }
 
-  /** What it last said of itself: to this member, or to the one that passed it on. */
+  /** Its last report on itself: to this member, or to the one that passed it on. */
   get said(): SelfReport | undefined {
     return this.heartbeat ?? this.passedOn?.said;
   }

@@ -24,7 +24,7 @@ export class Peers {
   readonly #peers = new Map<MemberId, Peer>();
   readonly failures: SessionFailures;
   readonly #admission: Admission;
-  /** Since when this member listens to others. Those that it has not heard since may be about to answer. */
+  /** The time since which this member listens to others. Members that it has not heard since may be about to answer. */
   #beganMs: number;
   #paused = false;
   #stopped = false;
@@ -59,7 +59,7 @@ export class Peers {
     return this.#context.journal.members.all().find((record) => record.id === id);
   }
 
-  /** True for a member that has the contents of some files only, or may: of one that was never heard that is unknown. */
+  /** True for a member that has, or may have, the contents of some files only: for one that was never heard this is unknown. */
   isOnDemand(id: MemberId): boolean {
     const hello = this.#peers.get(id)?.hello;
     // Its acknowledgements may overtake the operation that changes its record.
@@ -255,7 +255,7 @@ export class Peers {
     else this.#handlers.message(peer, message);
   }
 
-  /** Takes what another member passed on of a peer with which there is no session. */
+  /** Takes a report that another member passed on about a peer without a session. */
   passedOn(peer: Peer, passedOn: PassedOn): void {
     peer.heardFrom(passedOn);
     this.#acknowledged(peer, passedOn.said);

@@ -10,26 +10,26 @@ import type { Context } from '../state/context.ts';
 import { OldChunks } from './old-chunks.ts';
 import type { PieceRequests, PieceSource } from './piece-requests.ts';
 
-/** Blocks that are joined from pieces in one job of a worker: about 20 ms, for others wait for it. */
+/** The most blocks that are joined from pieces in one job of a worker: about 20 ms, because other jobs wait for it. */
 const joinedAtOnce = 16;
 
 /** Recipes that are requested at once: a few round trips in one, and a few MiB in memory. */
 const recipesMax = 8;
 
-/** Adjoining bytes of a block that were not found, from which on they may have moved and are searched. Shorter ones are new. */
+/** The length from which unmatched bytes of a block are searched elsewhere, because they may have moved. Shorter ones count as new. */
 const soughtBytesMin = 131_072;
 
 /** Bytes of the old version that are searched for each group of recipes: a tenth of a second. */
 const searchedBytesMax = 64 * 1_048_576;
 
-/** Bytes that are searched for one content: so many in any case, and so many for each byte that was found. */
+/** The bytes that are searched for one content: a fixed number, and a number for each byte that was found. */
 const searchedBytesFree = 256 * 1_048_576;
 const searchedPerFound = 16;
 
 /** A block of which a larger part is new is fetched whole: that saves a round trip. */
 const fetchedShareMax = 0.75;
 
-/** After recipes in which nothing was found, twice as many blocks are fetched whole each time, but not more. */
+/** The most blocks that are fetched whole after recipes without a match. Their number doubles each time. */
 const skippedMax = 64;
 
 /** A fetch whose blocks are joined from pieces. */
@@ -57,7 +57,7 @@ export interface JoinerCalls {
   source(): PieceSource | undefined;
   /** Blocks were staged, or are to be requested whole. */
   proceed(): void;
-  /** The source sent what cannot be right. */
+  /** The source sent invalid data. */
   corrupt(source: PieceSource): void;
 }
 
@@ -84,7 +84,7 @@ export class Joiner {
   readonly #old: OldChunks;
   /** The source that had no recipe. */
   #silent: PieceSource | undefined;
-  /** How far the bytes found last are from their place in the new content. */
+  /** The distance of the last found bytes from their place in the new content. */
   #shift = 0;
   /** Recipes requested together next time. */
   #together = 1;
@@ -107,7 +107,7 @@ export class Joiner {
     this.#old = new OldChunks(this.#context.folder.pieces, moved.old);
   }
 
-  /** Stages what it can. Every other block is put back: it is to be requested whole. */
+  /** Stages the blocks that it can join. Every other block is put back, and then requested whole. */
   async run(): Promise<void> {
     const { missing } = this.#moved;
     for (let from = 0; from < missing.length; from += joinedAtOnce) {

@@ -19,18 +19,18 @@ import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 /** The room for contents as a person sets it: bytes, or a part of the disk. */
 export type CacheSize = { readonly bytes: number } | { readonly share: number };
 
-/** A full cache is emptied to this part of its size at once, so that not every read searches for what to drop. */
+/** A full cache is emptied to this part of its size at once, so that not every read searches for files to drop. */
 const lowShare = 0.95;
 /** Questions to the other members at a time. */
 const candidatesAtOnce = 256;
 /** The time to fetch a file when none was measured: a question and its answer, and bytes over a line of 100 Mbit/s. */
 const questionMs = 20;
 const bytesPerMs = 12_500;
-/** How long a reader waits for files that may be dropped in a moment. */
+/** The time for which a reader waits for files that may be dropped soon. */
 const uncertainMsMax = 15_000;
 const uncertainRetryMs = { min: 50, max: 500 };
 const retry = { minMs: 1_000, maxMs: 60_000 };
-/** Others may need a moment to fetch what was written here. */
+/** Other members may need a moment to fetch files that were written here. */
 const overUntilToldMs = 10_000;
 
 /** Room that was reserved for a file that is to come. */
@@ -41,7 +41,10 @@ export interface Reserved {
 /** Whether there is room. `later`: there may be once a file has come or was examined, or another member has it durably. */
 type Outcome = 'room' | 'later' | 'never';
 
-/** Keeps the contents of a member that fetches on demand within their room. What it drops, other members have: they are asked first. */
+/**
+ * Keeps the contents of a member that fetches on demand within their room. Other members have the contents that it drops: they are asked
+ * first.
+ */
 export class Cache {
   readonly #context: Context;
   readonly #peers: Peers;
@@ -58,7 +61,7 @@ export class Cache {
   readonly raised = new Signal();
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
-  /** While others do not have what is beyond the room, they are asked less and less often. */
+  /** Counts the attempts: while other members lack the files beyond the room, they are asked at growing intervals. */
   #attempts = 0;
   #againAtMs = 0;
   #overSinceMs: number | undefined;
@@ -90,12 +93,12 @@ export class Cache {
     return bytes;
   }
 
-  /** `copiesOf` says on how many members a file must be when this one drops it. */
+  /** Sets the number of members that must have a file when this one drops it. */
   keep(copiesOf: (path: string) => Copies): void {
     this.#copiesOf = copiesOf;
   }
 
-  /** True if so many bytes more fit. */
+  /** True if `bytes` more fit. */
   hasRoom(bytes: number): boolean {
     return this.usedBytes + bytes <= this.bytesMax;
   }
@@ -107,17 +110,17 @@ export class Cache {
     if (this.bytesMax > before) this.raised.publish();
   }
 
-  /** Goes on with what an earlier run knew of the uses of files. */
+  /** Restores the uses of files from an earlier run. */
   restore(uses: readonly StoredUse[]): void {
     for (const use of uses) this.#policy.restore(use.path, use);
   }
 
-  /** What the file at `path` is worth now, to be stored. */
+  /** The present worth of the file at `path`, to be stored. */
   worth(path: string): Pick<StoredUse, 'credit' | 'inflation'> {
     return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }
 
-  /** The disk was measured. Drops what is beyond the room, because users write into the folder as they like. */
+  /** The disk was measured. Drops files beyond the room: users write into the folder without asking for room. */
   measured(room: DiskRoom | undefined): void {
     if (room !== undefined) this.#diskBytes = room.totalBytes;
     const nowMs = this.#context.clock.monotonicMs();
@@ -156,14 +159,14 @@ export class Cache {
     this.#policy.used(path, { costMs, size: this.#context.journal.disk.at(path)?.fingerprint?.size ?? 0 });
   }
 
-  /** The file at `path` was fetched before it was read. `wasUsed`: it was used in former times; it is worth what it was then, if that is known. */
+  /** The file at `path` was fetched before it was read. `wasUsed`: it was used earlier, and keeps its worth from then, if that is known. */
   prefetched(path: string, wasUsed: boolean): void {
     if (this.#policy.credit(path) > 0) return;
     if (wasUsed) this.used(path);
     else this.#policy.prefetched(path);
   }
 
-  /** Reserves free room for `bytes`, if there is so much that no reader has a file dropped for it soon. */
+  /** Reserves free room for `bytes`, if there is enough that a reader will not soon need a file to be dropped. */
   reserveFree(bytes: number): Reserved | undefined {
     if (this.usedBytes + bytes > this.bytesMax * lowShare) return undefined;
     const key = {};
@@ -191,8 +194,8 @@ export class Cache {
   }
 
   /**
-   * As `#makeRoom`; files that cannot be dropped in this moment are waited for: they are being fetched, were just read or written, or no
-   * other member has them durably yet.
+   * As `#makeRoom`, but waits for files that cannot be dropped yet: they are being fetched, were just read or written, or are not durable
+   * on another member.
    */
   async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
     const { clock, facts } = this.#context;
@@ -208,7 +211,7 @@ export class Cache {
     }
   }
 
-  /** Drops files until `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts what is used. */
+  /** Drops files until `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts the used bytes. */
   #makeRoom(bytes: number, key?: object): Promise<Outcome> {
     const made = this.#making.then(async () => {
       const outcome = await this.#dropFor(bytes, key === undefined);
@@ -224,7 +227,7 @@ export class Cache {
     if (this.hasRoom(bytes)) return 'room';
     if (bytes > this.bytesMax) return 'never';
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
-    // A fetch that ends during the attempt is no candidate of it.
+    // A file whose fetch ends during the attempt is not a candidate.
     const isComing = this.#reserved.size > 0;
     const nowMs = this.#context.clock.monotonicMs();
     const found = findCandidates(this.#context, this.#policy, (path) => this.#stuck.has(path, nowMs));
@@ -301,7 +304,7 @@ export class Cache {
         this.dropped.publish(path);
         continue;
       }
-      // A user changed it at this moment: that is an edit of what was here.
+      // A user changed it at this moment: that is an edit of the version that was here.
       if (result === 'changed' || (await this.#isSame(path, entry.fingerprint))) journal.disk.record([{ path, entry }]);
       facts.doubted.publish(path);
       if (result === 'problem') this.#stuck.add(path, clock.monotonicMs());

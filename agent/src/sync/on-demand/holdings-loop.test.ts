@@ -9,7 +9,7 @@ import { openJournal } from '../../store/journal.ts';
 const mebibyte = 1_048_576;
 const short = virtualContent('film', 100_000);
 
-/** What a member tells that holds these contents. */
+/** The message of a member that holds these contents. */
 function holdingsOf(...contents: readonly Content[]): PeerMessage {
   const counted = new CountedHoldings(contents.length);
   for (const { id } of contents) counted.add(id);

@@ -74,7 +74,10 @@ export class HoldingsLoop implements ContentWatcher {
     this.#loop.stop();
   }
 
-  /** Handles what another member tells, or asks. What does not follow what it told before is forgotten, and asked for again. */
+  /**
+   * Handles the messages of another member about holdings. If a message does not follow the one before, its holdings are forgotten and
+   * asked for again.
+   */
   received(peer: Peer, message: HoldingsMessage | FlippedMessage | RetellMessage): void {
     if (message.type === 'retell') {
       // Once a second at most.

@@ -8,11 +8,11 @@ import { type Failure, type FetchedFile, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
 import { type Prefetched, Prefetches } from './prefetches.ts';
 
-/** The answer to a read that failed is repeated for so long. */
+/** The time for which the answer to a failed read is repeated. */
 const failureLastsMs = 5_000;
 const rowsAtOnce = 1_000;
 
-/** Prefetched files that are remembered until they are read. */
+/** The most prefetched files that are remembered until they are read. */
 const unreadMax = 10_000;
 
 /** The contents on a member that fetches them on demand; counts of this run of the agent. */
@@ -22,7 +22,7 @@ export interface CacheReport {
   /** Files that are here, and files that are fetched when they are read. */
   readonly files: number;
   readonly remoteFiles: number;
-  /** Reads of either. */
+  /** The reads of local files, and of remote ones. */
   readonly hits: number;
   readonly misses: number;
   readonly fetchedBytes: number;
@@ -66,7 +66,7 @@ export class OnDemandFiles {
   #fetchedBytes = 0;
   #prefetchHits = 0;
 
-  /** `reasonOf`: what keeps a path from being applied, if known. */
+  /** `reasonOf`: the reason why a path is not applied, if known. */
   constructor(
     context: Context,
     parts: {
@@ -104,7 +104,7 @@ export class OnDemandFiles {
     this.read.publish({ path, found: isPrefetched ? 'prefetched' : 'here' });
   }
 
-  /** What is here, and how often that sufficed; undefined for a member that has the whole folder. */
+  /** The contents here, and how often they sufficed; undefined for a member that has the whole folder. */
   report(): CacheReport | undefined {
     const { self, journal, wanted } = this.#context;
     if (self.onDemand !== true) return undefined;
@@ -161,7 +161,7 @@ export class OnDemandFiles {
     const failed = this.#lastFailure(path);
     if (failed !== undefined) return failed;
     this.#misses++;
-    // All of a small file that is being prefetched was requested already. What is prefetched meanwhile comes after it.
+    // All of a small file that is being prefetched was requested already. Later prefetches come after it.
     if (this.#sizeOf(path) <= blockBytes && (await this.#takePrefetch(path))) {
       this.read.publish({ path, found: 'elsewhere' });
       return { isHere: true };
@@ -245,7 +245,7 @@ export class OnDemandFiles {
   }
 }
 
-/** Makes all files pending that are not here: this member has the whole folder from now on. */
+/** Makes all missing files pending: this member has the whole folder from now on. */
 export function wantAll({ journal }: Context): void {
   for (;;) {
     const rows = journal.disk.remoteBelow('', undefined, rowsAtOnce);

@@ -7,27 +7,27 @@ import type { Cache } from './cache.ts';
 import type { FileRead, OnDemandFiles } from './on-demand-files.ts';
 import type { UseRecord } from './use-record.ts';
 
-/** Files that are prefetched at a time, and how many if they are so small that they take little of the line: those share a round trip. */
+/** The number of files that are prefetched at a time. More of them may share a round trip if they are small. */
 const prefetchesMax = 4;
 const smallPrefetchesMax = 32;
-/** So small are those that come within this time together, or have these bytes. */
+/** Files count as small if they arrive together within this time, or have at most these bytes. */
 const smallMsMax = 25;
 const smallBytesMax = 131_072;
-/** What is on its way when a reader asks comes within this time, except for the little that may always be. */
+/** The bytes in flight when a reader asks must arrive within this time, except for the few that are always allowed. */
 const delayMsMax = 200;
-/** So much may be on its way over any line: the last fetches of a machine that is busy for a moment seem slow. */
+/** The bytes that may be in flight over any line: the last fetches seem slow if a machine is busy for a moment. */
 const guessBytesMin = 262_144;
-/** The most that is on its way of one file: its blocks come one by one. */
+/** The most bytes of one file in flight: its blocks come one by one. */
 const blockBytesMax = 1_048_576;
 /** Rows of a directory that are considered after a read. A directory full of large files is not searched to its end. */
 const rowsMax = 256;
-/** Paths that are considered before others may work. */
+/** The number of paths that are considered before other tasks run. */
 const stepsMax = 500;
 const afterFailureMs = 10_000;
 
 /**
- * Fetches files before they are read: those that were read together with a file before, and its neighbours in the directory. After a start, and
- * when there is more room, also those that were used last. It begins only while no reader waits, and uses only free room.
+ * Fetches files before they are read: those that were read together with a file before, and its neighbours in the directory. After a start,
+ * and when there is more room, it also fetches those that were used last. It begins only while no reader waits, and uses only free room.
  */
 export class Prefetcher {
   readonly #context: Context;
@@ -38,11 +38,11 @@ export class Prefetcher {
   readonly #together = new ReadTogether();
   readonly #loop: TaskLoop;
   #isEnabled = false;
-  /** What follows the last reads, the most promising last. */
+  /** The expected next reads, the most promising last. */
   #guesses: PrefetchCandidate[] = [];
-  /** What was used last, the newest last. */
+  /** The paths that were used last, the newest last. */
   #used: string[] = [];
-  /** What is on its way: the bytes that a reader may have to wait for. */
+  /** The bytes in flight, by path: a reader may have to wait for them. */
   readonly #open = new Map<string, number>();
   /** Files could not be fetched: a member that comes may have them. */
   #hasFailed = false;
@@ -74,7 +74,7 @@ export class Prefetcher {
     this.#loop.stop();
   }
 
-  /** Begins or ends to prefetch. */
+  /** Starts or stops prefetching. */
   enable(isEnabled: boolean): void {
     this.#isEnabled = isEnabled;
     if (isEnabled) return;
@@ -82,7 +82,7 @@ export class Prefetcher {
     this.#used = [];
   }
 
-  /** Fetches again what was used last and is not here, as far as there is free room. */
+  /** Fetches the missing files among those used last, as far as there is free room. */
   refill(): void {
     if (!this.#isEnabled) return;
     this.#hasFailed = false;
@@ -95,7 +95,7 @@ export class Prefetcher {
     if (found === 'elsewhere') this.#window.forget(path);
     const isGuessRight = this.#window.read(path);
     if (!this.#isEnabled || (found === 'here' && !isGuessRight)) return;
-    // The last read says best what comes next. What earlier ones promised is not fetched any more.
+    // The last read is the best predictor of the next one. The guesses from earlier reads are dropped.
     this.#guesses = [...this.#window.choose(parentOf(path), this.#candidates(path), this.#cache.bytesMax)].reverse();
     this.#loop.poke();
   }
@@ -146,13 +146,13 @@ export class Prefetcher {
   }
 
   /**
-   * Whether `bytes` more may be on their way, for which a reader may then have to wait: now, once others have come, or not at all. What was used
-   * comes back over slow lines too, one block at a time.
+   * True if `bytes` more may be in flight now, although a reader may have to wait for them; 'later' if other bytes must arrive first. Files
+   * that were used come back over slow lines too, one block at a time.
    */
   #comesSoon(bytes: number, isGuess: boolean): boolean | 'later' {
     const bytesMax = this.#files.arrival.rate.bytesWithin(delayMsMax);
     const openBytes = [...this.#open.values()].reduce((sum, open) => sum + open, 0);
-    // The first file shows how much the line brings.
+    // The first file shows the rate of the line.
     if (bytesMax === undefined) return openBytes === 0 || 'later';
     const most = Math.max(bytesMax, isGuess ? guessBytesMin : blockBytesMax);
     if (bytes > most) return false;

@@ -12,7 +12,7 @@ export interface UnsyncedRows {
   readonly hasEarlier: boolean;
 }
 
-/** Follows which contents the files on the disk have. */
+/** Follows the contents of the files on the disk. */
 export interface ContentWatcher {
   /** The row at the path was written, in a transaction that is not committed yet: the contents of its file before and now. */
   changed(path: string, before: ContentId | undefined, now: ContentId | undefined): void;

@@ -67,7 +67,7 @@ export interface FolderHealth {
   readonly room?: DiskRoom;
 }
 
-/** What the history holds. */
+/** The size of the history. */
 export interface HistoryUse {
   readonly versions: number;
   /** Its space on the disk. */
@@ -125,7 +125,7 @@ export interface ChangedMount {
   /** Of the entry at the path now, if there is one. */
   readonly ino?: number | undefined;
   readonly birthMs?: number | undefined;
-  /** What is wrong and what to do. */
+  /** A sentence on the problem and on the action to take. */
   readonly detail: string;
 }
 
@@ -137,7 +137,9 @@ export interface PolledFiles {
   readonly linked: readonly string[];
 }
 
-/** A block of a content that is here already: the same bytes are a block of another content, pieces of a file and of what came, or zeros. */
+/**
+ * A block whose bytes are on this machine already: as a block of another content, as pieces of a file and of received bytes, or as zeros.
+ */
 export interface BlockCopy {
   readonly index: number;
   readonly from:
@@ -184,15 +186,15 @@ export interface Folder {
   apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]>;
 
   /**
-   * Makes the entries at these paths durable, with their names: what users wrote, made, renamed or removed. May sync the whole
-   * file system. Does not use the worker lane that the holder of the folder lock waits for.
+   * Makes the changes that users made at these paths durable, names included. May sync the whole file system. Does not use the worker lane
+   * that the holder of the folder lock waits for.
    */
   sync(paths: readonly string[]): Promise<SyncResult>;
 
   /**
    * Verifies one block and adds it to the staged file of `content`. The bytes are handed over: the caller must not use them again.
-   * `corrupt`: the bytes do not match, and are not added.
-   * `lost`: all that was staged of the content is gone, this block included; the caller starts again at the first block.
+   * `corrupt`: the bytes do not match, and are not added. `lost`: all staged blocks of the content are gone, this one included; the caller
+   * starts again at the first block.
    */
   stageBlock(request: {
     readonly content: ContentId;
@@ -202,8 +204,8 @@ export interface Folder {
     readonly bytes: Uint8Array;
   }): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'>;
   /**
-   * Adds blocks that are here already to the staged file of `content`. Each is read and verified. Resolves with the indices of those that
-   * were added. `lost`: as for `stageBlock`. The sources `bytes`, `staged` and `draft` are not allowed here.
+   * Adds blocks that are on this machine already to the staged file of `content`. Each is read and verified. Resolves with the indices of
+   * those that were added. `lost`: as for `stageBlock`. The sources `bytes`, `staged` and `draft` are not allowed here.
    */
   stageCopies(request: {
     readonly content: ContentId;
@@ -236,7 +238,7 @@ export interface Folder {
   readBlocks(requests: readonly BlockSource[]): Promise<readonly (Uint8Array | undefined)[]>;
   /** As `readBlock`, but returns only whether the block is right, and has low priority: no transfer waits for it. */
   holdsBlock(request: BlockSource): Promise<boolean>;
-  /** Reads contents that moved. */
+  /** Reads pieces of contents that moved within a file. */
   readonly pieces: PieceReader;
   /** Those of these contents that are in `history/`. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
@@ -247,7 +249,7 @@ export interface Folder {
     readonly size: number;
     readonly source: ContentSource;
   }): Promise<boolean>;
-  /** What `history/` holds; undefined until it was counted for the first time. */
+  /** The size of `history/`; undefined until it was counted for the first time. */
   historyUse(): HistoryUse | undefined;
   /** Counts what `history/` holds. Cheap, but for the first time. */
   countHistory(): Promise<HistoryUse>;

@@ -94,7 +94,7 @@ export interface JournalCounts {
   readonly disk: { readonly files: number; readonly directories: number; readonly bytes: number };
 }
 
-/** What is counted over all heads and over the disk. */
+/** The totals over all heads and over the disk. */
 export interface TotalsTable {
   counts(): JournalCounts;
   /** Combination of all heads (core/digest), 16 hexadecimal digits. */

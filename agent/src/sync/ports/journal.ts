@@ -85,7 +85,7 @@ export interface StoredUse {
   readonly path: string;
   /** Grows with each use. */
   readonly number: number;
-  /** What the file is worth to the cache, and the highest credit at which a file was dropped until then. */
+  /** The worth of the file to the cache, and the highest credit at which a file was dropped until then. */
   readonly credit: number;
   readonly inflation: number;
 }
@@ -167,7 +167,7 @@ export interface Journal {
 
   /** Replays the log from the beginning and returns the paths whose heads differ from the stored ones. `repair`: replaces these heads. */
   verifyHeads(repair: boolean): { readonly compared: number; readonly differing: readonly string[] };
-  /** Drops what was cached and not used since the last call: called regularly, it bounds the memory of a member at rest. */
+  /** Drops cached values that were not used since the last call. Regular calls bound the memory of a member at rest. */
   ageCaches(): void;
   close(): void;
 }

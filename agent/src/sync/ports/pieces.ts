@@ -1,12 +1,12 @@
 import type { BlockSource } from './block-source.ts';
 
-/** Where the chunks of some blocks are sought in a file of this folder. */
+/** A file of this folder in which the chunks of some blocks are sought, and their expected places. */
 export interface SoughtChunks {
   readonly path: string;
   /** How far bytes are expected to be from their place in the new content. */
   readonly shift: number;
   readonly blocks: readonly {
-    /** Where the block begins in the new content, and its size. */
+    /** The position of the block in the new content, and its size. */
     readonly offset: number;
     readonly size: number;
     readonly recipe: Uint8Array;

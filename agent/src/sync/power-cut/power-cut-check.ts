@@ -107,7 +107,7 @@ export class PowerCutCheck {
     );
   }
 
-  /** All that the first scan of the folder found was examined, the last writes before the machine stopped among it. */
+  /** The first scan of the folder is done and all its findings were examined, the last writes before the machine stopped included. */
   compared(): void {
     const { journal } = this.#context;
     if (this.#isScanned && (journal.settings.get(cutOffSetting) ?? '') !== '') journal.settings.set(cutOffSetting, '');
@@ -279,7 +279,7 @@ function mayBeSameTick(row: DiskEntry, seen: Observation): boolean {
   return seen.fingerprint.size > 0 && seen.endsInZeros !== true;
 }
 
-/** What a power cut left at a path. */
+/** The entry that a power cut left at a path. */
 type LeftOver = Observation & { readonly state: 'file' | 'symlink' };
 
 /**

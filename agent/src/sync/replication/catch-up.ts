@@ -6,7 +6,7 @@ import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { Context } from '../state/context.ts';
 
-/** A peer that sent none of the operations that it claims to know is asked again after this time. */
+/** A peer that claims to know operations but sent none of them is asked again after this time. */
 const futileMs = 10_000;
 
 interface Pull {

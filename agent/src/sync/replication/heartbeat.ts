@@ -14,7 +14,7 @@ const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
 /**
  * The longest time between two heartbeats to a peer. In between, pulses replace those that would repeat the last one: they cost a third, in
- * every member for every other one. What changes all the time, such as load and free space, is at most this old.
+ * every member for every other one. Values that change all the time, such as load and free space, are at most this old.
  */
 const heartbeatEveryMs = 5_000;
 /** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
@@ -41,7 +41,7 @@ export class HeartbeatLoop {
   readonly #sent = new Map<number, { readonly peer: Peer; readonly atMs: number }>();
   /** The newest heartbeat of each peer that was not answered yet, and when it arrived. */
   readonly #unanswered = new WeakMap<Peer, { readonly id: number; readonly atMs: number }>();
-  /** The state that the last heartbeat of a session told, and when. */
+  /** The state in the last heartbeat of a session, and its time. */
   readonly #told = new WeakMap<Link, { readonly state: string; readonly atMs: number }>();
   /** The sessions whose first heartbeat was answered. */
   readonly #answered = new WeakSet<Link>();
@@ -169,8 +169,8 @@ export class HeartbeatLoop {
   }
 
   /**
-   * Answers the first heartbeat of a session at once, so that the round trip is known from the beginning. By a pulse: what the greeting said,
-   * such as the progress of a short pull, holds until the next second.
+   * Answers the first heartbeat of a session at once, so that the round trip is known from the beginning. A pulse suffices: the values in
+   * the greeting, such as the progress of a short pull, hold until the next second.
    */
   #answerFirst(peer: Peer): void {
     const { link } = peer;
@@ -252,9 +252,9 @@ export class HeartbeatLoop {
   }
 }
 
-/** The part of a report whose changes are told in the same second, as a text to compare. */
+/** The part of a report whose changes are sent in the same second, as a text to compare. */
 function stateOf({ load, freeBytes, latenciesMs, ...others }: SelfReport): string {
-  // Which members it reaches, not how fast.
+  // The set of members that it reaches counts as state, their latencies do not.
   return JSON.stringify([others, Object.keys(latenciesMs)], (_, value) =>
     value instanceof Uint8Array ? Array.from(value) : value,
   );

@@ -6,12 +6,12 @@ import type { Peer } from '../members/peer.ts';
 /** Contents that were sent in a session and are remembered. */
 const rememberedMax = 1_000;
 
-/** Where copies of contents are kept. */
+/** The placement of copies of contents. */
 export interface ContentPlacement {
   isPlacedOn(operation: Operation, member: MemberId): boolean;
 }
 
-/** Which operations of a session go with the bytes of their contents. */
+/** Selects the operations of a session that carry the bytes of their contents. */
 export class NeededBytes {
   readonly #peer: Pick<Peer, 'hello' | 'id' | 'holdings'>;
   readonly #placement: ContentPlacement;

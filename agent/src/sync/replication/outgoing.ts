@@ -28,7 +28,7 @@ interface Stream {
   finished(): void;
 }
 
-/** What a session does for its peer. */
+/** The services of a session for its peer. */
 export interface OutgoingParts {
   /** True if the peer needs the bytes of the operation's content, if they are few. */
   readonly carries: (operation: Operation) => boolean;

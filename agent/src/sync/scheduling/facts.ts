@@ -33,7 +33,7 @@ export class Facts {
   readonly fetched = new Signal<{ readonly paths: readonly string[]; readonly areHere: boolean }>();
   /** Another member was asked for a content for the first time in a fetch. */
   readonly asked = new Signal();
-  /** A member on demand lacks a content that it had told to hold. */
+  /** A member on demand lacks a content that its holdings name. */
   readonly misled = new Signal();
   /** A reader waits for the file at the path, whose content is on other members only. */
   readonly demanded = new Signal<string>();
@@ -41,7 +41,7 @@ export class Facts {
   readonly pinned = new Signal();
   /** Copies are to be on other members than before. */
   readonly placed = new Signal();
-  /** So many bytes of a content that was needed were on this machine already, or are zeros. */
+  /** This number of bytes of a needed content was on this machine already, or is zeros. */
   readonly reused = new Signal<number>();
   /** A losing sibling was written as a conflict copy. */
   readonly copied = new Signal();
@@ -53,7 +53,7 @@ export class Facts {
   readonly linkEnded = new Signal();
   /** Another member went down, left, or came back. */
   readonly membersChanged = new Signal();
-  /** Another member sent what it knows and holds. */
+  /** Another member acknowledged the operations that it knows and holds. */
   readonly acknowledged = new Signal();
   /** Every known address has been dialled once. */
   readonly roundDialled = new Signal();

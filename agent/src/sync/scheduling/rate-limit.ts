@@ -4,8 +4,8 @@ import type { Clock, Timer } from '../ports/clock.ts';
 const delayShownMs = 2_000;
 
 /**
- * A limit of bytes per second (the generic cell rate algorithm of ITU-T I.371, without a burst). What is taken delays what is taken after
- * it, so that the first bytes after a pause go at once. Those that wait go in the order in which they came.
+ * A limit of bytes per second (the generic cell rate algorithm of ITU-T I.371, without a burst). Bytes that are taken delay those after
+ * them, so that the first bytes after a pause go at once. Those that wait go in the order in which they came.
  */
 export class RateLimit {
   readonly #clock: Clock;

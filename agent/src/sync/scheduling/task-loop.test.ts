@@ -8,7 +8,7 @@ let scheduler: Scheduler;
 let clock: Clock;
 /** When each run began. */
 let begun: number[];
-/** What each of the next runs does. */
+/** The actions of the next runs. */
 let runs: (() => Promise<void> | void)[];
 let failures: unknown[];
 

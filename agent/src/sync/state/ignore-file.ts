@@ -18,7 +18,7 @@ export const rulesRestMs = 1_000;
 /** Interval at which a caller polls for rules to be in force, in milliseconds. */
 const restingRetryMs = 50;
 
-/** The result of reading the file. `fault`: why it cannot be read as rules, and what to do. */
+/** The result of reading the file. `fault`: why it cannot be read as rules, and the action to take. */
 export type IgnoreReading =
   | { readonly state: 'rules'; readonly text: string }
   | { readonly state: 'absent' }
@@ -92,9 +92,9 @@ export class IgnoreFile {
   }
 
   /**
-   * Whether `text` may be taken. Rules that stop ignoring a path must have rested first: an editor that saves the file may leave
-   * it empty, or without its last lines, for a moment, and what is then sent cannot be recalled. `isContested`: the file has
-   * concurrent versions that are not merged yet. `isRemoved`: the file existed here and is gone.
+   * Whether `text` may be taken. Rules that stop ignoring a path must have rested first: an editor that saves the file may leave it empty,
+   * or without its last lines, for a moment, and files sent then cannot be recalled. `isContested`: the file has concurrent versions that
+   * are not merged yet. `isRemoved`: the file existed here and is gone.
    */
   mayTake(
     text: string,

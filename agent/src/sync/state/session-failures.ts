@@ -35,7 +35,7 @@ export function unjournaledReason(name: string, error: unknown): string {
   return isJournalFull(error) ? `${name}${noRoomReason}` : `${name}${unwritableReason}${causeOf(error)}`;
 }
 
-/** What the disk answered rather than the sentence for people about it, which is too long for the wire and names paths. */
+/** The answer of the disk, without the sentence for people: that one is too long for the wire and contains paths. */
 function causeOf(error: unknown): string {
   const { cause } = error instanceof Error ? error : {};
   const said = cause instanceof Error ? cause : error;

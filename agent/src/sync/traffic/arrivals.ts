@@ -1,7 +1,7 @@
 import { ProgressRate } from '../../core/traffic/progress-rate.ts';
 import type { Context } from '../state/context.ts';
 
-/** What this member lacks of the newest contents, in bytes, and how fast it arrives. */
+/** The bytes of the newest contents that this member lacks, and the rate at which they arrive. */
 export interface ArrivalReport {
   /** Bytes of all files, as far as their operations are known here. */
   readonly totalBytes: number;

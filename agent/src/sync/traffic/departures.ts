@@ -35,7 +35,7 @@ const quietMsMax = 60_000;
 /** A file of which all was sent is listed this long: the last block is still on the line. */
 const doneMsMax = 2_000;
 
-/** What leaves this member: the files that others request, and the rate to each member. */
+/** The outgoing transfers of this member: the files that others request, and the rate to each member. */
 export class Departures {
   readonly #context: Context;
   readonly #leaving = new Map<Peer, Map<ContentId, Leaving>>();

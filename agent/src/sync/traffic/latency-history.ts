@@ -107,7 +107,7 @@ export class LatencyHistory {
     this.#atMs[slot] = nowMs;
     for (const pair of this.#all()) pair.ring[slot] = pair.rttMs;
     this.#count++;
-    // Late heartbeats do not shift the schedule, but after a stall no samples are made up.
+    // Late heartbeats do not shift the schedule, but a stall is not filled with samples.
     const lateMs = nowMs - this.#dueMs;
     this.#dueMs = (lateMs < latencySampleMs ? this.#dueMs : nowMs) + latencySampleMs;
   }

@@ -17,7 +17,7 @@ export interface ThroughputSample extends ThroughputTotals {
   readonly atMs: number;
 }
 
-/** What a member journaled, received and sent in the last minutes. In memory only: a chart is not worth a write to the disk. */
+/** The throughput of a member in the last minutes. In memory only: a chart is not worth a write to the disk. */
 export class ThroughputHistory {
   readonly #samples: ThroughputSample[] = [];
   #last: ThroughputSample | undefined;

@@ -9,7 +9,7 @@ import { fileSource, filesWith, hiddenPaths, isShown } from './local-content.ts'
 
 const readsAtOnce = 2;
 
-/** Where a content is. */
+/** A content and its source. */
 interface Found {
   readonly content: ContentId;
   readonly source: ContentSource;
@@ -173,7 +173,7 @@ export class ContentServer {
     return { bytes: ranges === undefined ? bytes : rangesIn(bytes, ranges) };
   }
 
-  /** Where the folder or the history has the content. */
+  /** Finds the content in the folder or in the history. */
   async #find(content: ContentId, path: string): Promise<Found | undefined> {
     const { journal, folder } = this.#context;
     for (const file of filesWith(this.#context, content)) {

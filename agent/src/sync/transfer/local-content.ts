@@ -56,7 +56,7 @@ export function isWanted(journal: Journal, content: ContentId): boolean {
   return journal.heads.withContent(content) !== undefined && journal.disk.withContent(content, 1).length === 0;
 }
 
-/** Where a content may be on this machine: in memory since it was received, staged, in a file of the folder, or in history. */
+/** The places of a content on this machine: in memory since it was received, staged, in a file of the folder, or in history. */
 type Place = 'received' | 'staged' | 'folder' | 'history';
 
 /**

@@ -13,7 +13,7 @@ export type Restoration =
   | { readonly done: true; readonly changed: boolean }
   | { readonly done: false; readonly reason: string };
 
-/** What a restoration uses of the engine. */
+/** The parts of the engine that a restoration uses. */
 export interface RestoreParts {
   readonly context: Context;
   readonly oldVersions: OldVersions;
@@ -30,7 +30,7 @@ const settleMsMax = 10_000;
 
 /**
  * Puts the entry that `version` describes at `path` again, in this member's folder, as a user would: it is then journaled like any other
- * change. What users changed there before is journaled first, and what is replaced goes to history. Only files, symbolic links and
+ * change. Earlier changes by users there are journaled first, and a replaced content goes to history. Only files, symbolic links and
  * missing directories are made; no step goes through a symbolic link.
  */
 export async function restoreVersion(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {

@@ -9,14 +9,14 @@ const intervalMs = 60_000;
 /** The start of a member has other work for its disk. */
 const firstMs = 5_000;
 
-/** What history may hold. */
+/** The limits of the history. */
 export interface RetentionLimits {
   readonly size: HistorySize | undefined;
   readonly filesMax: number;
   readonly ageMsMax: number;
 }
 
-/** What history holds, and what it may hold now. */
+/** The size of the history, and its limits now. */
 export interface HistoryReport extends HistoryUse {
   readonly bytesMax: number;
   /** The time that a version is kept at most. */

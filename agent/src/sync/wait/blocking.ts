@@ -8,7 +8,7 @@ import type { ReplicaCount } from './replica-count.ts';
 /** Number of reasons that are listed. */
 export const listedMax = 100;
 
-/** What a wait waits for, for people. */
+/** A reason why a wait is not over, for people. */
 export interface Blocking {
   readonly path?: string | undefined;
   readonly member?: string | undefined;
@@ -16,7 +16,7 @@ export interface Blocking {
   readonly reason: string;
 }
 
-/** What keeps members from holding the operations that a wait counts: this one, and the others that are asked. */
+/** The reasons why this member and `others` do not hold the operations that a wait counts. */
 export function whatBlocks(
   parts: {
     readonly context: Context;

@@ -9,7 +9,7 @@ const folderRetryMs = 20;
 /** Interval at which a wait checks whether a disk is back, or a directory can be listed. */
 const seeRetryMs = 250;
 
-/** What is not journaled: paths that changed, and directories that could not be listed. */
+/** The changes that are not journaled: paths that changed, and directories that could not be listed. */
 interface Unsettled {
   readonly unsettled: readonly string[];
   readonly unread: readonly string[];

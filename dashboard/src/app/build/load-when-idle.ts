@@ -1,4 +1,4 @@
-/** Where a browser has no idle callbacks, the time after which it counts as idle. */
+/** The time after which a browser without idle callbacks counts as idle. */
 const idleAfterMs = 2_000;
 
 /**

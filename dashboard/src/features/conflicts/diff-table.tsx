@@ -17,7 +17,7 @@ export function DiffTable({
   readonly rows: readonly DiffRow[];
   /** The titles of the left and the right version. */
   readonly names: readonly [string, string];
-  /** What is shown above each place at which the texts differ. */
+  /** The control above each place at which the texts differ. */
   readonly choice?: ((place: number) => React.ReactNode) | undefined;
 }) {
   const shown = rows.slice(0, rowsMax);

@@ -71,7 +71,7 @@ export function SettledList({
   );
 }
 
-/** What was done with the conflict. */
+/** The settlement of the conflict, in words. */
 function deedOf({ how, loser, to = '' }: SettledConflict): string {
   switch (how) {
     case 'original':

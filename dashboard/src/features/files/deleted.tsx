@@ -9,7 +9,7 @@ import { FileTable } from './file-table.tsx';
 import classes from './files.module.css';
 import { pageEntriesMax } from './listing.ts';
 
-/** What was deleted directly in a directory: each name leads to its versions, from which it can be put back. */
+/** The entries that were deleted directly in a directory: each name leads to its versions, from which it can be put back. */
 export function Deleted({
   directory,
   ...props

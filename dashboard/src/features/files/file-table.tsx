@@ -46,7 +46,7 @@ const columnsCompact = [
   ['Name', 'name'],
   ['Held by', undefined],
 ] as const;
-/** What was deleted has no holders. */
+/** A deleted entry has no holders. */
 const columnsDeleted = [
   ['Name', 'name'],
   ['Size', 'size'],

@@ -185,7 +185,7 @@ function Directory({ directory, isThere, listed, run, focusOn, ...props }: Direc
   };
   const sortBy = (by: Order): void => list({ order: by });
   const linkOf = (entry: TreeEntry): string => withListing(pathLink(entry.path), listed);
-  // What is put into a deleted directory would make it again.
+  // An upload into a deleted directory would make it again.
   const isHere = directory === '' || isThere || listing.total > 0;
   const content = (
     <div className={listed.deleted ? classes.both : undefined}>

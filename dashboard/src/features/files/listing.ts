@@ -86,7 +86,7 @@ export function isOrWasDirectory({ heads: [head], log }: PathReport, withDeleted
   return last !== undefined && typeOf(last) === 'directory';
 }
 
-/** What an operation did, in the past tense, before `by ant`. */
+/** The effect of an operation, in the past tense, before `by ant`. */
 export function deedOf({ kind, from, replaced, conflict }: LoggedOperation): string {
   if (conflict !== undefined)
     return conflict.version === 'kept' ? 'Kept in a conflict: written' : 'Copied in a conflict: written';
@@ -123,7 +123,7 @@ export function shownVersions(
   return [...log.filter(({ row }) => row > newest), ...known];
 }
 
-/** Where the content of a version can be had; `self` is the member that serves the page. */
+/** The places that have the content of a version; `self` is the member that serves the page. */
 export function placesOf({ type, content, size, place, members, isCurrent }: PathVersion, self: string): string {
   if (type === 'absent') return '';
   const now = isCurrent ? 'Current version. ' : '';

@@ -24,7 +24,7 @@ export function orderOf(parameters: URLSearchParams): Order {
 /** How directories are listed. It is in the address, and stays from directory to directory. */
 export interface ListedAs {
   readonly order: Order;
-  /** What was deleted there is listed as well. */
+  /** Deleted entries are listed as well. */
   readonly deleted: boolean;
 }
 

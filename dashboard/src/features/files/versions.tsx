@@ -22,7 +22,7 @@ type Outcome = { readonly isDone: boolean; readonly sentence: string } | undefin
 export function Versions({ report }: { readonly report: PathReport }) {
   const { path, heads, log } = report;
   const { member } = useStatus();
-  // Which members have an old content is asked after changes of the path and of its holders, not at each change elsewhere.
+  // The members that have an old content are asked after changes of the path and of its holders, not at each change elsewhere.
   const trigger = [log[0]?.row, report.disk?.seq, ...report.holders.map(({ holds }) => holds)].join(' ');
   const { data } = useApi<VersionsPage>(`/versions/${encodePath(path)}`, trigger);
   const [chosen, setChosen] = useState<PathVersion>();
@@ -118,7 +118,7 @@ function isPutBack({ isCurrent, restorable }: PathVersion): boolean {
   return !isCurrent && restorable;
 }
 
-/** What was done, by whom and when. */
+/** The effect of a version, its author and its time. */
 function Deed({ version, path }: { readonly version: LoggedOperation; readonly path: string }) {
   return (
     <div className={classes.deed}>

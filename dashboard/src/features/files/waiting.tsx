@@ -4,8 +4,8 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import classes from './waiting.module.css';
 
 /**
- * What a path waits for. Once shown, it keeps its height: the versions below it have buttons, which must not move when a member confirms,
- * for a button that moves between press and release is not clicked.
+ * The reasons why a path waits. Once shown, it keeps its height: the versions below it have buttons, which must not move when a member
+ * confirms, for a button that moves between press and release is not clicked.
  */
 export function Waiting({ reasons }: { readonly reasons: PathReport['waitsFor'] }) {
   const list = useRef<HTMLUListElement>(null);

@@ -16,7 +16,7 @@ const spans = [
   ['30d', '30 days'],
 ] as const satisfies readonly (readonly [HealthSpan, string])[];
 
-/** What happened to the members, and who is told. */
+/** The history of the members' conditions, and the targets of notices. */
 export function Health() {
   const { now, member } = useStatus();
   const [parameters] = useSearchParams();

@@ -13,7 +13,7 @@ import { useAction } from '../../parts/use-action.ts';
 /** A command has 30 s. */
 const testTimeoutMs = 60_000;
 
-/** Who is told when something needs a person: this browser, and the webhook and the command of the settings. */
+/** The targets of notices that need a person: this browser, and the webhook and the command of the settings. */
 export function NoticePanel() {
   const { member } = useStatus();
   const { data, error, again } = useApi<Notices>('/notices');

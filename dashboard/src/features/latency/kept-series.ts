@@ -8,11 +8,14 @@ export interface KeptSeries extends Series {
   /** The times without a session. */
   readonly gaps: ReturnType<typeof gapsOf>;
   readonly summary: { readonly mean: string; readonly least: string; readonly most: string } | undefined;
-  /** What the line leaves out, as sentences; empty if it leaves out nothing. */
+  /** The omissions of the line, as sentences; empty if it leaves out nothing. */
   readonly missing: string;
 }
 
-/** A point is drawn at its middle. What no point covers is not known: the line is broken there, and it is no gap without a session. */
+/**
+ * A point is drawn at its middle. A time without a point is not known: the line is broken there, and it does not count as a gap without a
+ * session.
+ */
 export function keptSeries({ from, until, everyMs, points }: LatencySpan, asked: string): KeptSeries {
   const at: number[] = [];
   const values: (number | null)[] = [];

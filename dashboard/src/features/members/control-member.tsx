@@ -16,7 +16,7 @@ const absent: ReadonlySet<MemberReport['condition']> = new Set(['down', 'shut-do
 /** The other side may wait for one that is slow to answer, at each of its addresses. */
 const timeoutMs = 60_000;
 
-/** What a person may do to another member from here; nothing for this member, and for one that cannot answer. */
+/** The actions on another member from here; nothing for this member, and for one that cannot answer. */
 export function ControlMember({ member }: { readonly member: MemberReport }) {
   const isAsked = !member.self && !absent.has(member.condition);
   const path = memberControlPath(member.id);

@@ -94,7 +94,7 @@ function factsOf(member: MemberReport, members: readonly MemberReport[]): readon
   return facts.filter(([, value]) => value !== false);
 }
 
-/** What this member has, if it fetches contents on demand. */
+/** The facts about the contents of this member, if it fetches them on demand. */
 function cacheFacts(cache: NonNullable<Status['cache']>): readonly Fact[] {
   const { usedBytes, bytesMax, files, remoteFiles, pins } = cache;
   return [

@@ -13,7 +13,7 @@ const spanMs = 600_000;
 const heightPx = 150;
 const heightPxWide = 260;
 
-/** What the serving member journaled, received and sent in the last ten minutes. */
+/** The throughput of the serving member in the last ten minutes. */
 export function ThroughputTile() {
   const { now, member } = useStatus();
   const isWide = useMediaQuery('(min-width: 120em)', false, { getInitialValueInEffect: false });

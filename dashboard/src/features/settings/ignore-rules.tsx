@@ -144,7 +144,7 @@ function RulesForm({
   );
 }
 
-/** What a change will do, in words. */
+/** The effect of a change, in words. */
 function Preview({ preview: { ignored, revealed, skipped } }: { readonly preview: IgnorePreview }) {
   const { member } = useStatus();
   return (

@@ -9,7 +9,7 @@ type Value = Setting['value'];
 
 interface Props {
   readonly setting: Setting;
-  /** Where the API has the settings of the member. */
+  /** The path of the member's settings in the API. */
   readonly path: string;
   /** The version of the file in which the setting is shown. */
   readonly version: string;
@@ -84,7 +84,7 @@ function SettingForm({
   close,
 }: Pick<Props, 'setting' | 'path' | 'version' | 'run' | 'changed'> & { readonly close: () => void }) {
   const { key, title, value, next = value, takesEffect, effect, source } = setting;
-  // What the person saw when the form was opened: an edit by hand since then is not overwritten.
+  // The version that the person saw when the form was opened: an edit by hand since then is not overwritten.
   const [seen, setSeen] = useState(version);
   const [given, setGiven] = useState<Value>(next);
   const [problem, setProblem] = useState<string>();

@@ -116,7 +116,7 @@ export function Settings() {
   );
 }
 
-/** What the history of this member holds now. */
+/** The size of this member's history now. */
 function HistoryUse() {
   const { history, member } = useStatus();
   if (history === undefined) return null;

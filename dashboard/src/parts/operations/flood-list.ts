@@ -72,7 +72,7 @@ function isFull({ items: [first] }: Flood): boolean {
   return first?.isFlood === true && first.operations.length >= floodOperationsMax;
 }
 
-/** What settled conflicts is a flood of its own: among other changes a person would not see it. */
+/** Operations that settled conflicts form a flood of their own: a person would not see them among other changes. */
 function keyOf({ member, path, from, kind, conflict }: LoggedOperation): string | undefined {
   if (from !== undefined || kind === 'member') return undefined;
   return [member, directoryOf(path), conflict === undefined ? '' : 'conflict'].join('\n');

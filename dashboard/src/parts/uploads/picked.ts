@@ -4,7 +4,7 @@ export interface PickedFile {
   readonly file: File;
 }
 
-/** What a person picked or dropped. `directories`: those in which nothing is. */
+/** The selection of a person who picked or dropped files. `directories`: the empty ones. */
 export interface Picked {
   readonly files: readonly PickedFile[];
   readonly directories: readonly string[];
@@ -16,7 +16,7 @@ export function pickedBy(input: HTMLInputElement): Picked {
   return { files, directories: [] };
 }
 
-/** What was dropped, directories with all that is in them. Call it while the event is handled: the browser forgets it afterwards. */
+/** The dropped files, and directories with their content. Call it while the event is handled: the browser forgets it afterwards. */
 export async function dropped({ items }: DataTransfer): Promise<Picked> {
   const all = [...items]
     .filter(({ kind }) => kind === 'file')

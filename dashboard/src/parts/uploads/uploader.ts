@@ -4,7 +4,7 @@ import { oneAtATime } from '../../live/use-api.ts';
 import type { Picked } from './picked.ts';
 import type { Sending, Sent } from './send-file.ts';
 
-/** What the uploader uses of the agent. */
+/** The functions of the agent that the uploader uses. */
 export interface Agent {
   readonly send: (sending: Sending) => Promise<Sent>;
   readonly makeDirectory: (path: string) => Promise<Sent>;
@@ -32,7 +32,7 @@ export interface Spread {
   readonly why: string | undefined;
 }
 
-/** What was picked at one time, as it is shown. */
+/** The files that were picked at one time, as they are shown. */
 export interface Batch {
   readonly id: number;
   /** The directory that it goes to. */
@@ -56,7 +56,7 @@ interface OpenBatch {
   items: readonly Item[];
   /** Stops what is on its way; what is sent later has another one. */
   abort: AbortController;
-  /** What was sent and may not be on all members yet. */
+  /** The paths that were sent and may not be on all members yet. */
   readonly spreading: string[];
   spread: Spread | undefined;
 }

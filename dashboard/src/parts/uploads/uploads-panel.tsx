@@ -13,7 +13,7 @@ const listedMax = 5;
 /** Nothing says when a member on demand has fetched the copy that it is to keep: it is asked so often. */
 const copiesEveryMs = 2_000;
 
-/** What was sent from this page: its bytes while they are on their way, then on how many members it is. Nothing if there is none. */
+/** The uploads of this page: the bytes in flight, then the number of members that have them. Nothing if there are none. */
 export function UploadsPanel() {
   const batches = useSyncExternalStore(uploads.subscribe, uploads.get);
   const trigger = spreadTrigger(useStatus());

@@ -19,7 +19,7 @@ async function makeDirectory(path: string): Promise<Sent> {
   }
 }
 
-/** What this page sends to the folder: it goes on while other views are shown. */
+/** The uploads of this page: they go on while other views are shown. */
 export const uploads = new Uploader({
   send: sendFile,
   makeDirectory,

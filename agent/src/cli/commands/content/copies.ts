@@ -68,7 +68,7 @@ export function addCopiesCommand(program: Command, terminal: Terminal, done: (co
     });
 }
 
-/** What the arguments ask for; undefined if nothing is to be changed. Throws a UsageError if they make no sense. */
+/** The change that the arguments ask for; undefined if they ask for none. Throws a UsageError if they make no sense. */
 function changeOf(
   first: string | undefined,
   second: string | undefined,

@@ -5,7 +5,7 @@ import type { ServedMember } from '../../served-member.ts';
 import { pauseMember, resumeMember, retryAll } from './own-member.ts';
 import { changeSetting } from './settings.ts';
 
-/** What a member must let the others do for each request. */
+/** The level of control that each request needs. */
 const needed: Readonly<Record<ControlRequest['do'], ControlLevel>> = {
   look: 'none',
   pause: 'pause',

@@ -19,8 +19,9 @@ const statuses: Readonly<Record<string, number>> = { 'control-refused': 403, 've
 const knownCodes = z.enum([...errorCodes, ...apiErrorCodes]);
 
 /**
- * Asks another member of the cluster, named by its name or id, to do something, and returns its answer. Throws what it answers if it
- * refuses, `unreachable` if it cannot be asked, `control-unanswered` if it gave no answer, and `request-invalid` for a name that is none or this member's own.
+ * Asks another member of the cluster, named by its name or id, to do something, and returns its answer. Throws its answer if it refuses,
+ * `unreachable` if it cannot be asked, and `control-unanswered` if it gave no answer. Throws `request-invalid` for an unknown name and for
+ * this member's own.
  */
 export async function controlMember<T>(
   served: ServedMember,
@@ -52,7 +53,7 @@ export async function controlMember<T>(
   );
 }
 
-/** What another member lets this one do, or why it could not be asked. Throws `request-invalid` for a name that is none. */
+/** The control that another member grants to this one, or why it could not be asked. Throws `request-invalid` for an unknown name. */
 export async function lookAtMember(served: ServedMember, name: string): Promise<MemberControlAnswer> {
   const { id } = findMember(served.engine, name, 'joined');
   try {

@@ -22,7 +22,7 @@ export function delayingLimits({ context: { limits } }: Engine): readonly Limit[
   );
 }
 
-/** What the settings of limits say in addition to their values; nothing of other settings. */
+/** The notes and the warning on a setting of limits; empty for other settings. */
 export function limitNotes(engine: Engine, key: string): Pick<Setting, 'notes' | 'warning'> {
   const direction = directions.find((each) => key === `${each}_limit`);
   if (direction === undefined) return {};

@@ -38,7 +38,7 @@ export function readDirectory(
   };
 }
 
-/** What was written, or the error of a refusal is thrown. */
+/** The written entry. Throws the error of a refusal. */
 export function written(path: string, result: Done | Refused): WrittenEntry {
   const { isNew, operation } = accepted(result);
   return { path, version: operation === undefined ? null : dotKey(operation), isNew };

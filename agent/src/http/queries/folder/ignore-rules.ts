@@ -47,7 +47,7 @@ async function textOf(engine: Engine): Promise<string | null> {
   }
 }
 
-/** What the rules of `text` would do, compared with those in force. Other work runs between the slices. */
+/** Compares the rules of `text` with those in force. Other work runs between the slices. */
 export async function previewIgnoreRules(engine: Engine, text: string, signal: AbortSignal): Promise<IgnorePreview> {
   const { ignored, clock } = engine.context;
   const next = parseIgnoreRules(text);
