@@ -84,8 +84,8 @@ export class Commit {
       }
       // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
-      return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), () =>
-        this.#execute(request, staged, targets),
+      return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), (wereClosed) =>
+        this.#execute(request, staged, wereClosed ? targets.map((target) => this.#again(target)) : targets),
       );
     } catch (error) {
       const code = errorCodeOf(error);
@@ -95,6 +95,11 @@ export class Commit {
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
     }
+  }
+
+  /** The target as it is now: a user may have changed the entry since its directory is writable. */
+  #again(target: Target): Target {
+    return { ...target, stats: lstatIfThere(this.#system, target.entry) };
   }
 
   #execute(

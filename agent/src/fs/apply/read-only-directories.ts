@@ -5,18 +5,18 @@ import { permissionsOf } from './permissions.ts';
 const ownerMayWrite = 0o200;
 
 /**
- * Runs `change` with our own read-only directories among `directories` made writable. The write permission is replicated: a member that
- * obeyed it could never apply what another member did there [MT19].
+ * Runs `change` with our own read-only directories among `directories` made writable; `wereClosed` if there is one. The write permission is
+ * replicated: a member that obeyed it could never apply what another member did there [MT19].
  */
 export function withDirectoriesOpen<T>(
   system: SystemCalls,
   directories: readonly Pick<OpenDirectory, 'path' | 'stats'>[],
-  change: () => T,
+  change: (wereClosed: boolean) => T,
 ): T {
   // Before the first attempt: leftovers of a failed one, such as a second link, would look like a user's change to the next.
   const closeAgain = directories.map((directory) => open(system, directory)).filter((close) => close !== undefined);
   try {
-    return change();
+    return change(closeAgain.length > 0);
   } finally {
     for (const close of closeAgain) close();
   }

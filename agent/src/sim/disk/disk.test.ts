@@ -49,6 +49,18 @@ describe('Disk', () => {
     expect(disk.at('link')?.type).toBe('file');
   });
 
+  test('it knows that unsynced bytes are those that the disk has', () => {
+    const { disk } = filled();
+    const file = disk.write('new', contentOfText('a'));
+    expect(disk.cache.isOnlyRewritten(file), 'the disk does not have it').toBe(false);
+    disk.cache.sync();
+    expect(disk.cache.isOnlyRewritten(file), 'it is synced').toBe(false);
+    disk.write('new', contentOfText('a'));
+    expect(disk.cache.isOnlyRewritten(file)).toBe(true);
+    disk.write('new', contentOfText('b'));
+    expect(disk.cache.isOnlyRewritten(file)).toBe(false);
+  });
+
   test('times advance in steps: a second write within one leaves the same fingerprint', () => {
     const { disk, clock } = filled();
     const written = fingerprintOf(disk.write('file', contentOfText('a')));

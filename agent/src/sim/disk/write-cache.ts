@@ -102,6 +102,12 @@ export class WriteCache {
     return this.#dirty.has(inode);
   }
 
+  /** True while bytes of the file are only in memory, and the disk has the same. */
+  isOnlyRewritten(inode: Inode): boolean {
+    const stored = this.#dirty.get(inode);
+    return stored?.content !== undefined && stored.content.id === inode.content?.id;
+  }
+
   /** Calls `read` with all names as the worst power cut would leave them. Nothing may change meanwhile. */
   asOnDisk<T>(read: () => T): T {
     const names = this.#changes.flatMap((change) => ('names' in change ? change.names : []));

@@ -15,12 +15,13 @@ import { Meddler } from '../users/meddler.ts';
 import { User } from '../users/user.ts';
 import { UserShell } from '../users/user-shell.ts';
 import { copiesPerson } from './copies-person.ts';
+import { DropWatch } from './drop-watch.ts';
 import { JournalShelf } from './journal-shelf.ts';
 import { addressOf, Machine, type Surroundings } from './machine.ts';
 import { NumberWatch } from './number-watch.ts';
 import { reader } from './reader.ts';
 import type { Scenario } from './scenario.ts';
-import { durableValuesOn, isOverAmong, isRottenUnseen, valuesAmong } from './values.ts';
+import { isOverAmong, valuesAmong } from './values.ts';
 
 const names = ['ant', 'bee', 'cat', 'dog', 'elk', 'fox', 'gnu', 'hen', 'ibis', 'jay'];
 
@@ -59,8 +60,11 @@ export class World implements Surroundings {
   /** The users that act between two system calls of a machine's agent. */
   readonly #actors = new Map<Machine, { readonly agenda: Agenda; readonly meddler: Meddler }>();
   readonly #numbers = new NumberWatch();
-  /** The paths of the remote rows of each machine. */
-  readonly #remote = new Map<Machine, Set<string>>();
+  readonly #drops = new DropWatch({
+    ledger: this.ledger,
+    remaining: () => this.remaining,
+    violate: (rule, reason) => this.violate(rule, reason),
+  });
   #violation: Violation | undefined;
   #meddlesLeft: number;
   /** Describes the last journal write, for a violation of Quiet. */
@@ -82,6 +86,8 @@ export class World implements Surroundings {
       observed: (from, to, message) => {
         if (message.type === 'heartbeat' || message.type === 'pulse') return;
         this.tally.messages += 1;
+        const machine = this.#machineOf(to);
+        if (message.type === 'want' && machine !== undefined) this.#drops.asked(machine, message);
         this.story.add(this.#nameOf(to), () => `  got ${describe(message)} from ${this.#nameOf(from)}`);
       },
     });
@@ -189,7 +195,7 @@ export class World implements Surroundings {
     this.tally.journalWrites += 1;
     if (call === 'disk.record') {
       this.#checkRows(machine, args[0] as readonly DiskChange[]);
-      this.#checkDropped(machine, args[0] as readonly DiskChange[]);
+      this.#drops.recorded(machine, args[0] as readonly DiskChange[]);
     }
     if (callsOnLog.has(call)) this.#numbers.changed(machine);
     if (call === 'append') {
@@ -212,33 +218,6 @@ export class World implements Surroundings {
       if (inode.number !== fingerprint.ino || inode.birthMs !== fingerprint.birthMs || inode.held.has(content))
         continue;
       this.violate('Sound', `${machine.name} journaled ${this.ledger.nameOf(content)} at ${path}, which never had it`);
-    }
-  }
-
-  /**
-   * A file that is recorded as remote is dropped next: another machine must have its content, and have it after a power cut too, or as many as
-   * copies are wanted. Copies with damage that was not found yet count as copies.
-   */
-  #checkDropped(machine: Machine, rows: readonly DiskChange[]): void {
-    const remote = this.#remote.get(machine) ?? new Set();
-    this.#remote.set(machine, remote);
-    for (const { path, entry } of rows) {
-      const value = valueAt(machine.volume.disk.at(path));
-      // The path of a row that was remote before may have a file that its user wrote there since: nothing removes it.
-      const wasRemote = remote.has(path);
-      if (entry?.remote) remote.add(path);
-      else remote.delete(path);
-      if (entry?.remote !== true || wasRemote || value === undefined) continue;
-      const isHead = machine.journal.heads.at(path).some(({ content }) => content === value);
-      // One that a user has deleted or replaced elsewhere meanwhile is not owed.
-      if (!isHead || !this.ledger.isOwed(value)) continue;
-      const others = this.remaining.filter((other) => other !== machine && durableValuesOn(other).has(value));
-      const seeming = this.remaining.filter((other) => other !== machine && isRottenUnseen(other, path, value));
-      const wanted = machine.engine?.copies.placement.rules.copiesOf(path) ?? 'all';
-      const what = `${machine.name} drops ${this.ledger.nameOf(value)} at ${path}, which`;
-      if (others.length === 0) this.violate('Kept', `${what} no other machine has`);
-      else if (wanted !== 'all' && new Set([...others, ...seeming]).size < wanted)
-        this.violate('Copies', `${what} only ${others.length} others have, of ${wanted} wanted`);
     }
   }
 
@@ -288,8 +267,12 @@ export class World implements Surroundings {
     for (let i = 0; i < 6; i++) user?.act(this.#random.pick(['create', 'create', 'makeTree', 'symlink']));
   }
 
+  #machineOf(member: string): Machine | undefined {
+    return this.machines.find(({ id }) => id === member);
+  }
+
   #nameOf(member: string): string {
-    return this.machines.find(({ id }) => id === member)?.name ?? member.slice(0, 8);
+    return this.#machineOf(member)?.name ?? member.slice(0, 8);
   }
 }
 

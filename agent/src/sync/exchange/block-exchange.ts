@@ -137,7 +137,7 @@ export class BlockExchange {
       this.pump();
       return;
     }
-    fetch.source = peer;
+    if (!fetch.tried.has(peer.id)) fetch.source = peer;
     fetch.todo.skip([index]);
     this.#requests.void(fetch, index);
     void this.#parts.stage(request, bytes).finally(() => {
@@ -155,11 +155,13 @@ export class BlockExchange {
     const { fetch, index, isOffered } = request;
     this.#requests.release(request);
     if (isOffered) this.#offers.forget(peer, fetch.content);
-    else {
+    else if (!fetch.tried.has(peer.id)) {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing it.
       if (lacks && peer.holdings?.mayHave(fetch.content)) this.#context.facts.misled.publish();
       if (lacks && peer.state === 'active') fetch.lacking.push({ member: peer.id, shows, named });
-      this.abandon(fetch, peer);
+      this.#askNoMore(fetch, peer);
+      // It may have other blocks: those that it was asked for count if they come first.
+      for (const open of this.#requests.pending(fetch)) if (open.request.peer === peer) this.#askAnother(open.request);
     }
     fetch.sources = undefined;
     this.#putBack(fetch, index);
@@ -234,10 +236,14 @@ export class BlockExchange {
     for (const { request } of this.#requests.pending(fetch)) {
       const { peer, index } = request;
       if (!this.#rates.isStalled(peer, nowMs)) continue;
-      if (!able.some(({ hasAll, offer }) => hasAll || offer?.has(index))) continue;
-      request.isVoid = true;
-      this.#putBack(fetch, index);
+      if (able.some(({ hasAll, offer }) => hasAll || offer?.has(index))) this.#askAnother(request);
     }
+  }
+
+  /** Lets the block be requested from another source, too. */
+  #askAnother(request: BlockRequest<Fetch>): void {
+    request.isVoid = true;
+    this.#putBack(request.fetch, request.index);
   }
 
   /** Lets a block be requested again, unless it came, or another peer was asked for it as well. */
@@ -272,13 +278,17 @@ export class BlockExchange {
     if (fetchSize(size) === 'large' && indices.length > 0) this.#announcements.add(content, operation, indices);
   }
 
-  /** Asks the peer for no more of the content. */
+  /** Asks the peer for no more of the content, and uses no block of it that is still to come. */
   abandon(fetch: Fetch, peer: Peer): void {
+    this.#askNoMore(fetch, peer);
+    for (const { index } of this.#requests.withdraw(fetch, peer)) this.#putBack(fetch, index);
+    if (!this.#requests.awaits(peer)) this.#rates.ended(peer, this.#context.clock.monotonicMs());
+  }
+
+  #askNoMore(fetch: Fetch, peer: Peer): void {
     fetch.tried.add(peer.id);
     fetch.sources = undefined;
     this.#offers.refuse(peer, fetch.content);
-    for (const { index } of this.#requests.withdraw(fetch, peer)) this.#putBack(fetch, index);
-    if (!this.#requests.awaits(peer)) this.#rates.ended(peer, this.#context.clock.monotonicMs());
     if (fetch.source === peer) fetch.source = undefined;
   }
 

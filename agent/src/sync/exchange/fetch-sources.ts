@@ -38,15 +38,23 @@ export class FetchSources {
     return fetchSize(fetch.size) === 'large' ? this.#nextOfLarge(fetch, mayAsk) : this.#nextOfSmall(fetch, mayAsk);
   }
 
-  /** False if no member is left that may have more of the content. */
+  /** False if no member is left that may have more of the content, and no block of it is to come. */
   isLeft(fetch: Fetch): boolean {
+    return (
+      this.#maySend(fetch) ||
+      this.#state.requests.all().some((open) => open.fetch === fetch && !fetch.todo.isHere(open.index))
+    );
+  }
+
+  /** True if a member can be asked for more of the content. */
+  #maySend(fetch: Fetch): boolean {
     if (fetchSize(fetch.size) === 'small') {
       fetch.source ??= this.choose(fetch);
       return fetch.source !== undefined;
     }
     const mayHave = ({ hasAll, offer }: FetchSource): boolean =>
       hasAll || (offer !== undefined && fetch.todo.nextOf(offer) !== undefined);
-    return this.of(fetch).some(mayHave) || this.#state.requests.pending(fetch).length > 0;
+    return this.of(fetch).some(mayHave);
   }
 
   /** All members that have a large content, and those that fetch it as well. If none has it, one that may. */

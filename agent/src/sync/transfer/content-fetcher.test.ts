@@ -157,6 +157,22 @@ test('[CT17] a block whose file was changed unseen is requested after all', asyn
   expect(asked.map(({ index }) => index).sort()).toEqual([0, 2, 3]);
 });
 
+// Simulator, seed 111257: the block came again and again, behind the first answer that another one is missing.
+test('[CT19] a block of a member that lacks others is not requested again', async () => {
+  const asked: number[] = [];
+  const { bee, until, byId, scheduler } = await offered({ file: 5 }, ({ id, index, content }) => {
+    asked.push(index);
+    if (index > 0) bee.say({ type: 'missing', id, lacks: true, shows: false });
+    else {
+      const bytes = blockOf(byId.get(content) as Content, index);
+      scheduler.after(10, () => bee.say({ type: 'block', id, bytes }));
+    }
+  });
+  const times = (index: number): number => asked.filter((one) => one === index).length;
+  expect(await until(() => times(1) > 3, 60_000)).toBe(true);
+  expect(times(0)).toBe(1);
+});
+
 test('[CT19] after a cut, only the blocks that had not come are requested', async () => {
   const asked: WantMessage[] = [];
   let answers = 12;
