@@ -21,11 +21,12 @@
  * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats; holdings, flipped, retell. A member of v11
  *   would end the session.
  * v13 (0.1): `freeBytes` in heartbeats may be absent. A member of v12 would end the session.
+ * v14 (0.1): withdraw. A member of v13 would end the session.
  */
-export const PROTOCOL_VERSION = 13;
+export const PROTOCOL_VERSION = 14;
 
 /** The oldest version this software still speaks. */
-export const PROTOCOL_VERSION_MIN = 13;
+export const PROTOCOL_VERSION_MIN = 14;
 
 /**
  * The journal's schema version (`PRAGMA user_version`).
