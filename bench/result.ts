@@ -1,12 +1,12 @@
 /** The programs that a workload runs through, in the order of the table. */
-export const programs = ['lockstep', 'cp', 'rsync', 'lsyncd', 'syncthing', 'gluster'] as const;
+export const programs = ['lockstep', 'cp', 'rsync', 'rsyncDelta', 'lsyncd', 'syncthing', 'gluster'] as const;
 export type ProgramName = (typeof programs)[number];
 
 /** One number for each repetition, by the program that did the work. */
 export type Series = { readonly [name in ProgramName]?: readonly number[] | undefined };
 
-/** An upper limit for Lockstep's median: a factor of rsync's median, or a number in the result's unit. */
-export type Bound = { readonly timesRsync: number } | { readonly atMost: number };
+/** An upper limit for Lockstep's median: a factor of the median of rsync, or of its delta transfer, or a number in the result's unit. */
+export type Bound = { readonly timesRsync: number } | { readonly timesDelta: number } | { readonly atMost: number };
 
 /** The result of one workload in its unit. */
 export interface Result extends Series {
@@ -37,5 +37,7 @@ export function percentile(values: readonly number[], share: number): number {
 
 /** The upper limit for the median. */
 export function limitOf(result: Result, bound: Bound): number {
-  return 'atMost' in bound ? bound.atMost : bound.timesRsync * median(result.rsync ?? []);
+  if ('atMost' in bound) return bound.atMost;
+  if ('timesDelta' in bound) return bound.timesDelta * median(result.rsyncDelta ?? []);
+  return bound.timesRsync * median(result.rsync ?? []);
 }

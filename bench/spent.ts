@@ -29,15 +29,16 @@ export async function metered(processorMs: () => Promise<number>, work: () => Pr
   return { ms, processorMs: (await processorMs()) - usedMs, wireBytes: (await loopbackBytes()) - sentBytes };
 }
 
-/** Runs a program and returns what it and its children took. */
-export async function spentBy(program: string, ...args: string[]): Promise<Spent> {
+/** Runs a program and returns what it and its children took, and what it said. */
+export async function spentBy(program: string, ...args: string[]): Promise<Spent & { readonly said: string }> {
   const startMs = performance.now();
   // The second line of `times` is the processor time of the children of the shell: minutes and seconds, user and system.
-  const { stdout } = await run('sh', ['-c', '"$@" > /dev/null || exit; times', 'sh', program, ...args]);
+  const { stdout, stderr } = await run('sh', ['-c', '"$@" >&2 || exit; times', 'sh', program, ...args]);
   const ms = performance.now() - startMs;
   const times = [...(stdout.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
   return {
     ms,
+    said: stderr,
     processorMs: times.reduce(
       (sum, [, minutes, seconds]) => sum + 60_000 * Number(minutes) + 1_000 * Number(seconds),
       0,

@@ -6,6 +6,7 @@ import { acknowledged } from './acknowledged.ts';
 import { largeFile, manyFiles, type Place, realTree, smallFiles } from './bulk.ts';
 import { compression } from './compression.ts';
 import { copiesThroughMount } from './copies.ts';
+import { smallChanges } from './delta.ts';
 import { largeEdits } from './edits.ts';
 import { fioPasses } from './fio.ts';
 import { firstOpens } from './first-opens.ts';
@@ -62,6 +63,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   tree: onThree(realTree, besideOthers),
   large: onThree(largeFile, besideOthers),
   edits: onThree(largeEdits, besideOthers),
+  delta: onThree(smallChanges, besideOthers),
   'beside-large': onThree(besideLarge),
   newcomer: onThree(async (place, cluster) => [
     await newcomer(cluster, place.members, place.scratch, place.repetitions),

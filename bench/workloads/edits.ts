@@ -1,12 +1,11 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { appendFile, mkdir, open, rename, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Member } from '../../testkit/member.ts';
 import { throughOther } from '../others/other.ts';
 import type { Result } from '../result.ts';
-import { Expenses } from '../spent.ts';
-import { makeLargeFile, remove, timed, useMemory } from '../tree.ts';
+import { makeLargeFile, timed } from '../tree.ts';
 import type { Place } from './bulk.ts';
+import { makePlainFolders, measureChange } from './change.ts';
 import { throughLockstep, throughProgram } from './through.ts';
 
 const mebibyte = 1_048_576;
@@ -92,7 +91,7 @@ async function pack(path: string, scratch: string): Promise<void> {
   await rename(join(scratch, 'archive'), path);
 }
 
-async function overwrite(path: string, bytes: Uint8Array, position: number): Promise<void> {
+export async function overwrite(path: string, bytes: Uint8Array, position: number): Promise<void> {
   const file = await open(path, 'r+');
   try {
     await file.write(bytes, 0, bytes.length, position);
@@ -101,49 +100,26 @@ async function overwrite(path: string, bytes: Uint8Array, position: number): Pro
   }
 }
 
-const receivedMiB = async (member: Member): Promise<number> =>
-  (await member.metric('lockstep_peer_received_bytes_total')) / mebibyte;
-
 /** Changes in one large file, which the peers have, next to `rsync -a` to two folders; and what each peer receives. */
-export async function largeEdits({ members, others, scratch, repetitions }: Place): Promise<Result[]> {
-  const [ant, bee, cat] = members;
+export async function largeEdits(place: Place): Promise<Result[]> {
+  const { members, others, scratch } = place;
+  const [ant] = members;
   const template = join(scratch, 'large');
   await makeLargeFile(template, 1_024);
   await throughLockstep(members, () => timed('cp', template, ant.path('file')));
   for (const other of others) await throughOther(other, () => timed('cp', template, join(other.source, 'file')));
-  const source = join(scratch, 'source');
-  const targets = [join(scratch, 'one'), join(scratch, 'two')];
-  for (const path of [source, ...targets]) {
-    await remove(path);
-    await mkdir(path, { recursive: true });
-    await timed('cp', template, join(path, 'file'));
-  }
+  const folders = await makePlainFolders(scratch, ['rsync']);
+  for (const path of folders.all) await timed('cp', template, join(path, 'file'));
   const results: Result[] = [];
   for (const { name, prepare, run, target, goal, receivedMax } of edits) {
     if (prepare !== undefined) {
       await throughLockstep(members, () => prepare(ant.path('file'), scratch));
-      await prepare(join(source, 'file'), scratch);
-      await throughProgram('rsync', source, targets);
+      await prepare(join(folders.source, 'file'), scratch);
+      await throughProgram('rsync', folders.source, folders.targets.rsync ?? []);
       for (const other of others) await throughOther(other, () => prepare(join(other.source, 'file'), scratch));
     }
-    const expenses = new Expenses();
-    const received: number[] = [];
-    for (let round = 0; round < repetitions; round++) {
-      const before = await Promise.all([bee, cat].map(receivedMiB));
-      await useMemory(scratch, memoryMiB);
-      expenses.add('lockstep', await throughLockstep(members, () => run(ant.path('file'), scratch)));
-      const after = await Promise.all([bee, cat].map(receivedMiB));
-      received.push(Math.max(...after.map((value, index) => value - (before[index] ?? 0))));
-      await useMemory(scratch, memoryMiB);
-      const startMs = performance.now();
-      await run(join(source, 'file'), scratch);
-      expenses.add('rsync', await throughProgram('rsync', source, targets, performance.now() - startMs));
-      if (round > 0) continue;
-      for (const other of others) {
-        await useMemory(scratch, memoryMiB);
-        expenses.add(other.name, await throughOther(other, () => run(join(other.source, 'file'), scratch)));
-      }
-    }
+    const edit = { memoryMiB, run: (folder: string) => run(join(folder, 'file'), scratch) };
+    const { expenses, received } = await measureChange(place, folders, edit);
     results.push({ name, unit: 'ms', ...expenses.result, target, goal });
     const bound = { atMost: receivedMax };
     results.push({ name: `${name}, to each peer`, unit: 'MiB', lockstep: received, target: bound, goal: bound });

@@ -34,21 +34,31 @@ export async function assertSame(members: readonly Member[]): Promise<void> {
   if (new Set(hashes).size > 1) throw new Error(`the trees of ${members.map(({ name }) => name).join(' and ')} differ`);
 }
 
+/** The command of each program that copies one folder to another. The delta transfer says what would go over a network. */
+const copyingPrograms = {
+  cp: (source: string, target: string) => ['cp', '-a', `${source}/.`, target] as const,
+  rsync: (source: string, target: string) => ['rsync', '-a', '--delete', `${source}/`, `${target}/`] as const,
+  rsyncDelta: (source: string, target: string) =>
+    ['rsync', '-a', '--no-whole-file', '--stats', '--delete', `${source}/`, `${target}/`] as const,
+};
+
 /** Measures how a copying program brings a change, which took `changeMs`, to two plain folders. */
 export async function throughProgram(
-  program: 'cp' | 'rsync',
+  program: keyof typeof copyingPrograms,
   source: string,
   targets: readonly string[],
   changeMs = 0,
 ): Promise<Spent> {
-  const sum = { ms: changeMs, processorMs: 0 };
+  const sum = { ms: changeMs, processorMs: 0, wireBytes: 0 };
   for (const target of targets) {
-    const { ms, processorMs } =
-      program === 'cp'
-        ? await spentBy('cp', '-a', `${source}/.`, target)
-        : await spentBy('rsync', '-a', '--delete', `${source}/`, `${target}/`);
+    const [command, ...args] = copyingPrograms[program](source, target);
+    const { ms, processorMs, said } = await spentBy(command, ...args);
     sum.ms += ms;
     sum.processorMs += processorMs;
+    for (const [, bytes = ''] of said.matchAll(/^Total bytes (?:sent|received): ([\d,]+)$/gm)) {
+      sum.wireBytes += Number(bytes.replaceAll(',', ''));
+    }
   }
-  return sum;
+  const { wireBytes, ...spent } = sum;
+  return wireBytes > 0 ? sum : spent;
 }

@@ -39,6 +39,9 @@ export const smallBlocksInFlightMin = 2;
 /** Blocks of one large content that may be requested and not yet received, from all its sources: they fill 10 Gbit/s at 25 ms. */
 export const blocksInFlightMax = 32;
 
+/** Wants withdrawn in one message: many more than are open at a time. */
+export const withdrawnWantsMax = 1_024;
+
 /** Staged blocks that are announced in one message: at most 40 KB of ranges. */
 export const announcedBlocksMax = 4_096;
 

@@ -21,8 +21,8 @@
  * v12 (0.1): `room` and `copies` in the records of members and in their chain; copies in heartbeats; holdings, flipped, retell. A member of v11
  *   would end the session.
  * v13 (0.1): `freeBytes` in heartbeats may be absent. A member of v12 would end the session.
- * v14 (0.1): `worstProblem` in heartbeats was `trouble`, and `membership` in the records of members was `standing`. A member of v13 would end
- *   the session.
+ * v14 (0.1): withdraw; `worstProblem` in heartbeats was `trouble`, and `membership` in the records of members was `standing`. A member of v13
+ *   would end the session.
  */
 export const PROTOCOL_VERSION = 14;
 

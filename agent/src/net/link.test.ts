@@ -176,6 +176,22 @@ describe('a session', () => {
     expect(ids.indexOf(103)).toBeLessThan(16);
   });
 
+  test('[CT10] withdrawn blocks do not leave, unless they have begun to', async () => {
+    const { dialled, accepted } = await openPair();
+    receive(dialled);
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    for (let id = 100; id < 104; id++) dialled.send({ type: 'block', id, bytes: new Uint8Array(10_000) });
+    const dropped = dialled.withdraw(new Set([0, ...Array.from({ length: 40 }, (_, index) => 24 + index), 103, 1_000]));
+    expect(dropped).toEqual(expect.arrayContaining([...Array.from({ length: 40 }, (_, index) => 24 + index), 103]));
+    expect(dropped).not.toContain(0);
+    expect(dropped).not.toContain(1_000);
+    const { messages } = receive(accepted);
+    await until(() => expect(messages.length).toBe(68 - dropped.length));
+    const ids = messages.map((message) => ('id' in message ? message.id : -1));
+    expect(ids.filter((id) => dropped.includes(id))).toEqual([]);
+    expect(dialled.queuedBytes('blocks')).toBe(0);
+  });
+
   test('[MB21] operations do not wait until the blocks in the queue are sent', async () => {
     const { dialled } = await openPair();
     receive(dialled);

@@ -101,8 +101,9 @@ export class SocketLink implements Link {
   }
 
   #queueWhole(message: PeerMessage): void {
-    const sent = message.type === 'block' ? () => this.#buffers.giveBack(message.bytes) : undefined;
-    this.#queue.send(encodeMessage(message), laneOf(message.type), sent);
+    const about =
+      message.type === 'block' ? { id: message.id, sent: () => this.#buffers.giveBack(message.bytes) } : undefined;
+    this.#queue.send(encodeMessage(message), laneOf(message.type), about);
   }
 
   /** Sends a block, compressed if it becomes smaller. Other blocks may overtake it. */
@@ -118,7 +119,11 @@ export class SocketLink implements Link {
     release();
     if (frames === undefined) return this.#queueWhole(message);
     this.#buffers.giveBack(message.bytes);
-    this.#queue.send(frames, 'blocks');
+    this.#queue.send(frames, 'blocks', { id: message.id });
+  }
+
+  withdraw(ids: ReadonlySet<number>): readonly number[] {
+    return this.#queue.withdraw(ids);
   }
 
   receivedBytes(): number {

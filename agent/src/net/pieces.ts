@@ -38,10 +38,13 @@ export class Outbound {
   readonly #frames: Frames;
   readonly #length: number;
   #sentBytes = 0;
+  /** Of a block: the id of the want that it answers. */
+  readonly id: number | undefined;
   readonly sent: (() => void) | undefined;
 
   /** `sent`: called when all of it has been written. */
-  constructor(frames: Frames, sent?: () => void) {
+  constructor(frames: Frames, { id, sent }: { readonly id?: number; readonly sent?: (() => void) | undefined } = {}) {
+    this.id = id;
     this.sent = sent;
     this.#frames = frames;
     this.#length = lengthOf(frames);
@@ -50,6 +53,11 @@ export class Outbound {
   /** The bytes of it that have not been taken. */
   get leftBytes(): number {
     return this.#length - this.#sentBytes;
+  }
+
+  /** True if some of it has been taken. */
+  get hasBegun(): boolean {
+    return this.#sentBytes > 0;
   }
 
   /** True if nothing of it has been taken, and all of it has at most this many bytes. */

@@ -32,17 +32,21 @@ export class SendQueue {
   }
 
   /**
-   * Queues a message behind all of its own lane. A small block overtakes large ones. `sent`: called when all of a bulk message has been
-   * written; never if the link ends before.
+   * Queues a message behind all of its own lane. A small block overtakes large ones. `id`: that of a block. `sent`: called when all of a bulk
+   * message has been written, or was withdrawn; never if the link ends before.
    */
-  send(frames: Frames, lane: Lane, sent?: () => void): void {
+  send(
+    frames: Frames,
+    lane: Lane,
+    about: { readonly id?: number; readonly sent?: (() => void) | undefined } = {},
+  ): void {
     if (lane === 'signals') {
       this.#hand(frames);
       return;
     }
     const bytes = lengthOf(frames);
     const isSmallBlock = lane === 'blocks' && bytes <= smallBlockBytesMax;
-    this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames, sent));
+    this.#bulk[isSmallBlock ? 'small-blocks' : lane].push(new Outbound(frames, about));
     this.#waitingBytes[lane] += bytes;
     this.#handBulk();
     // The rest of the turn, in which the other loops react to the same operations, would delay them.
@@ -52,6 +56,26 @@ export class SendQueue {
   /** The rate of the link, in bytes per second; undefined while it is not known. */
   get bytesPerSecond(): number | undefined {
     return this.#window.bytesPerSecond;
+  }
+
+  /** Drops the blocks with these ids of which the socket has got nothing. Returns their ids. */
+  withdraw(ids: ReadonlySet<number>): readonly number[] {
+    const dropped: number[] = [];
+    for (const stream of ['small-blocks', 'blocks'] as const) {
+      const kept: Outbound[] = [];
+      for (const message of this.#bulk[stream]) {
+        if (message.id === undefined || !ids.has(message.id) || message.hasBegun) {
+          kept.push(message);
+          continue;
+        }
+        this.#waitingBytes.blocks -= message.leftBytes;
+        message.sent?.();
+        dropped.push(message.id);
+      }
+      this.#bulk[stream].splice(0, this.#bulk[stream].length, ...kept);
+    }
+    this.#noteDrained();
+    return dropped;
   }
 
   /** Counts bytes of a block that is being compressed as waiting. Returns what ends that; it must not be called after `end`. */

@@ -43,6 +43,9 @@ export class Housekeeping {
     this.#context = context;
     this.#loops = loops;
     context.facts.second.on(() => this.#run());
+    for (const journaled of [context.facts.received, context.facts.made]) {
+      journaled.on((operations) => loops.transfers.superseded(operations, (content) => this.#needsStaged(content)));
+    }
   }
 
   #run(): void {

@@ -223,6 +223,7 @@ export const anyMessage: fc.Arbitrary<PeerMessage> = fc.oneof(
     lacks: fc.boolean(),
     shows: fc.boolean(),
   }) as fc.Arbitrary<PeerMessage>,
+  fc.record({ type: fc.constant('withdraw'), ids: fc.array(id, { maxLength: 20 }) }) as fc.Arbitrary<PeerMessage>,
   fc.record({
     type: fc.constant('have'),
     content: anyId,

@@ -131,6 +131,7 @@ export class ScriptedPeer {
       send: (message) => this.#deliver(() => this.#hear(message)),
       receivedBytes: () => this.#saidBytes + this.partialBytes,
       queuedBytes: () => 0,
+      withdraw: () => [],
       whenDrained: (_lane, run) => run(),
       start: (receiver) => {
         this.#receiver = receiver;

@@ -17,6 +17,7 @@ const lanes: Readonly<Record<PeerMessageType, Lane>> = {
   pull: 'signals',
   want: 'signals',
   missing: 'signals',
+  withdraw: 'signals',
   have: 'signals',
   ack: 'signals',
   heartbeat: 'signals',

@@ -93,7 +93,13 @@ export interface BlockMessage {
   readonly bytes: Uint8Array;
 }
 
-/** The sender cannot supply the block. Answers `want`. */
+/** The answers to these wants are of no use any more. Those that have not begun to leave are replaced by a `missing` each. */
+export interface WithdrawMessage {
+  readonly type: 'withdraw';
+  readonly ids: readonly number[];
+}
+
+/** The sender cannot supply the block, or the want was withdrawn. Answers `want`. */
 export interface MissingMessage {
   readonly type: 'missing';
   readonly id: number;
@@ -276,6 +282,7 @@ export type PeerMessage =
   | WantMessage
   | BlockMessage
   | MissingMessage
+  | WithdrawMessage
   | HaveMessage
   | HoldingsMessage
   | FlippedMessage

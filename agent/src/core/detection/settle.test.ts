@@ -260,6 +260,59 @@ describe('when a large file is read', () => {
   ])('[LC4] $name', ({ first, last, size, modifiedAgo, now, due: expected }) => {
     expect(largeFileDueMs(unsettled(first, last), size, modifiedAgo, now)).toBe(expected);
   });
+
+  /**
+   * A file is appended to at this interval for ten minutes, up to 1 GiB. Each read takes as long as at `bytesPerMs`, and gives nothing if the file grew
+   * meanwhile. Returns the bytes that are read in all, as a multiple of the file, and how long after the last write the whole file was read.
+   */
+  function download(intervalMs: number, bytesPerMs: number): { readonly sizes: number; readonly lateMs: number } {
+    const [endMs, size] = [600_000, 1_024 * MiB];
+    const settle = new Settle();
+    let readBytes = 0;
+    let reading: { readonly untilMs: number; readonly writtenMs: number } | undefined;
+    let writtenMs = 0;
+    for (let nowMs = 0; nowMs < endMs + 60_000; nowMs++) {
+      if (nowMs <= endMs && nowMs % intervalMs === 0) {
+        writtenMs = nowMs;
+        settle.mark('p', nowMs);
+      }
+      if (reading !== undefined && nowMs >= reading.untilMs) {
+        settle.read('p', nowMs);
+        const hasGrown = reading.writtenMs !== writtenMs;
+        reading = undefined;
+        if (hasGrown) settle.defer('p', nowMs, nowMs, nowMs);
+        else {
+          settle.published('p', nowMs);
+          if (nowMs > endMs) return { sizes: readBytes / size, lateMs: nowMs - endMs };
+        }
+      }
+      if (reading !== undefined) continue;
+      for (const due of settle.takeDue(nowMs, 1)) {
+        const bytes = (size * Math.min(writtenMs, endMs)) / endMs;
+        const againMs = largeFileDueMs(due, bytes, nowMs - writtenMs, nowMs);
+        if (againMs !== undefined) settle.defer('p', due.firstMs, due.lastMs, againMs);
+        else {
+          readBytes += bytes;
+          reading = { untilMs: nowMs + bytes / bytesPerMs, writtenMs };
+        }
+      }
+    }
+    throw new Error('the file was never read after its last write');
+  }
+
+  test.each([
+    [20, 1_000_000, 6],
+    [100, 1_000_000, 6],
+    [100, 200_000, 6],
+    [1_000, 1_000_000, 18],
+  ])(
+    '[LC41] a download that grows every %i ms, read at %i bytes a millisecond, is read %i times at most',
+    (intervalMs, bytesPerMs, sizesMax) => {
+      const { sizes, lateMs } = download(intervalMs, bytesPerMs);
+      expect(sizes).toBeLessThan(sizesMax);
+      expect(lateMs).toBeLessThan(5_000 + (1_024 * MiB) / bytesPerMs);
+    },
+  );
 });
 
 describe('a path that was found absent', () => {

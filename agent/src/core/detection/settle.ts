@@ -11,6 +11,8 @@ export interface DirtyPath {
   readonly missingSinceMs?: number | undefined;
   /** It was checked after its last change, and must be checked once more. */
   readonly isSeen?: boolean | undefined;
+  /** How often its large file was read since it began to change without a pause. */
+  readonly reads?: number | undefined;
 }
 
 /** A change is checked after this silence: long enough for a write and its rename to be one, and short against the time to all members. */
@@ -26,8 +28,13 @@ export const writtenQuietMsMax = 10;
 const patience = 4;
 /** The silence, in milliseconds, that a large file must have: to read it costs more than to wait. */
 const largeQuietMs = 50;
-/** The share of time that reads of a large, growing file may take. */
+/** Each read doubles the silence that a file which keeps changing must have, up to this many times what a read takes. */
+const largeQuietReads = 4;
+/** The share of time that reads of a large, growing file may take at first. Each read halves it, up to so often. */
 const largeReadShare = 0.05;
+const largeReadHalvings = 3;
+/** A large file that was not changed for so long is an ordinary one again. */
+const largePauseMs = 2_000;
 /** The bytes of a large file that are hashed in a millisecond, to estimate that share; the order of magnitude is enough. */
 const hashedBytesPerMs = 1_000_000;
 /**
@@ -47,6 +54,8 @@ const publishedMax = 4_096;
 export class Settle {
   readonly #unsettled = new Map<string, DirtyPath>();
   readonly #published = new RecentMap<string, { quietMs: number; atMs: number }>(publishedMax);
+  /** The reads of large files that keep changing. */
+  readonly #read = new RecentMap<string, { readonly count: number; readonly atMs: number }>(publishedMax);
   /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 
@@ -57,6 +66,7 @@ export class Settle {
   /** Notes that `path` may have changed. */
   mark(path: string, nowMs: number): void {
     const known = this.#unsettled.get(path);
+    if (known === undefined && nowMs - (this.#read.get(path)?.atMs ?? nowMs) > largePauseMs) this.#read.delete(path);
     const firstMs = known?.firstMs ?? nowMs;
     const quietMs = this.#quietMs(path, nowMs);
     if (known?.missingSinceMs !== undefined) {
@@ -109,6 +119,11 @@ export class Settle {
     this.#published.set(path, { quietMs, atMs: nowMs });
   }
 
+  /** Notes that a large file was read, for an operation or for nothing because it changed meanwhile. */
+  read(path: string, nowMs: number): void {
+    this.#read.set(path, { count: (this.#read.get(path)?.count ?? 0) + 1, atMs: nowMs });
+  }
+
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
   takeDue(nowMs: number, limit: number): readonly DirtyPath[] {
     const due: DirtyPath[] = [];
@@ -123,7 +138,9 @@ export class Settle {
         nextMs = nowMs;
         break;
       }
-      due.push(entry);
+      const read = this.#read.get(entry.path);
+      if (read !== undefined) this.#read.set(entry.path, { ...read, atMs: nowMs });
+      due.push(read === undefined ? entry : { ...entry, reads: read.count });
     }
     for (const entry of due) this.#unsettled.delete(entry.path);
     this.#nothingDueBeforeMs = nextMs;
@@ -172,7 +189,8 @@ export class Settle {
 
 /**
  * When to try again to read a large file; undefined if it may be read now. It must have been still for a moment. A file that never is may
- * be read once the read takes only a small share of the time since its first change.
+ * be read once the read takes only a small share of the time since its first change. A file that was read and keeps changing must be still for
+ * longer, and may be read less often: most reads of it would give nothing.
  */
 export function largeFileDueMs(
   unsettled: DirtyPath,
@@ -181,10 +199,13 @@ export function largeFileDueMs(
   nowMs: number,
 ): number | undefined {
   // A modification time in the future was set by a program and does not show when the file was written.
-  const isStill = modifiedAgoMs >= largeQuietMs || modifiedAgoMs < 0;
-  if (nowMs - unsettled.lastMs >= largeQuietMs && isStill) return undefined;
+  const { firstMs, lastMs, reads = 0 } = unsettled;
   const readMs = size / hashedBytesPerMs;
-  const latestMs = unsettled.firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
+  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads, readMs * largeQuietReads));
+  const isStill = modifiedAgoMs >= quietMs || modifiedAgoMs < 0;
+  if (nowMs - lastMs >= quietMs && isStill) return undefined;
+  const share = largeReadShare / 2 ** Math.min(reads, largeReadHalvings);
+  const latestMs = firstMs + Math.max(quietMsMax * patience, readMs / share);
   if (nowMs >= latestMs) return undefined;
-  return Math.min(nowMs + largeQuietMs, latestMs);
+  return Math.min(Math.max(nowMs + largeQuietMs, lastMs + quietMs), latestMs);
 }

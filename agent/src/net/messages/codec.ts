@@ -37,6 +37,7 @@ const typeNumbers: Readonly<Record<PeerMessageType, number>> = {
   holdings: 22,
   flipped: 23,
   retell: 24,
+  withdraw: 25,
 };
 
 const typesByNumber = new Map(Object.entries(typeNumbers).map(([type, number]) => [number, type as PeerMessageType]));

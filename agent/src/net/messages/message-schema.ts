@@ -27,6 +27,7 @@ import {
   type SeqRange,
   type VersionVector,
   type WantMessage,
+  withdrawnWantsMax,
 } from '@lockstep/shared';
 import { z } from 'zod';
 import { isFilterLength } from '../../core/cache/holdings-filter.ts';
@@ -117,6 +118,7 @@ export const bodySchemas: { readonly [T in MapMessageType]: z.ZodType<Body<T>> }
     ranges: z.custom<WantMessage['ranges']>(isRangesInBlock, 'is not ranges of a block').optional(),
   }),
   missing: z.object({ id, lacks: z.boolean(), shows: z.boolean(), named: z.boolean().optional() }),
+  withdraw: z.object({ ids: z.array(id).max(withdrawnWantsMax) }),
   have: z.object({ content: contentId, blocks: blockRanges }),
   holdings: z.object({ seq: count, bits: z.custom<Uint8Array>(isFilter, 'is not a filter') }),
   flipped: z.object({

@@ -55,11 +55,17 @@ export class SimLink implements Link {
   #receiver: LinkReceiver | undefined;
   #early: PeerMessage[] = [];
   /** Messages from the other side that have not arrived, in order. An `undefined` is its goodbye. */
-  readonly #inTransit = new Map<Lane, (PeerMessage | undefined)[]>(lanes.map((lane) => [lane, []]));
+  readonly #inTransit = new Map<Lane, (PeerMessage | 'withdrawn' | undefined)[]>(lanes.map((lane) => [lane, []]));
   /** Arrivals that a silent route delays. */
   #held: Lane[] = [];
   /** Sizes of the messages in the send queue, and the times at which they leave it. */
-  #queue: { readonly lane: Lane; readonly leavesAtMs: number; readonly bytes: number }[] = [];
+  #queue: {
+    readonly lane: Lane;
+    readonly startsAtMs: number;
+    readonly leavesAtMs: number;
+    readonly bytes: number;
+    readonly message: PeerMessage;
+  }[] = [];
   readonly #lastArrivalMs = new Map<Lane, number>();
   #receivedBytes = 0;
   #endReason: string | undefined;
@@ -93,9 +99,34 @@ export class SimLink implements Link {
     const leavesAtMs = uplink?.send(bytes, scheduler.nowMs) ?? startsAtMs + bytes / route.bytesPerMs;
     this.#prune();
     const lane = laneOf(message.type);
-    this.#queue.push({ lane, leavesAtMs, bytes });
+    const carried = carrier(message);
+    this.#queue.push({
+      lane,
+      startsAtMs: leavesAtMs - bytes / (uplink ?? route).bytesPerMs,
+      leavesAtMs,
+      bytes,
+      message: carried,
+    });
     // Signals do not wait for queued messages.
-    this.#transmit(carrier(message), lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
+    this.#transmit(carried, lane, lane === 'signals' ? scheduler.nowMs : leavesAtMs);
+  }
+
+  /** The time of the dropped blocks on the line is not given to others. */
+  withdraw(ids: ReadonlySet<number>): readonly number[] {
+    this.#prune();
+    const other = this.#other;
+    const inTransit = other === undefined ? [] : (other.#inTransit.get('blocks') ?? []);
+    const { nowMs } = this.#options.scheduler;
+    const dropped: number[] = [];
+    for (const { message, startsAtMs } of this.#queue) {
+      if (message.type !== 'block' || !ids.has(message.id) || startsAtMs <= nowMs) continue;
+      const place = inTransit.indexOf(message);
+      if (place < 0) continue;
+      inTransit[place] = 'withdrawn';
+      dropped.push(message.id);
+    }
+    this.#queue = this.#queue.filter(({ message }) => message.type !== 'block' || !dropped.includes(message.id));
+    return dropped;
   }
 
   receivedBytes(): number {
@@ -183,6 +214,7 @@ export class SimLink implements Link {
     }
     const message = this.#inTransit.get(lane)?.shift();
     if (this.#endReason !== undefined) return;
+    if (message === 'withdrawn') return;
     if (message === undefined) this.#end(this.#goodbye.reason, this.#goodbye.isFault);
     else if (this.#receiver === undefined) this.#early.push(message);
     else this.#hand(this.#receiver, message);

@@ -5,7 +5,7 @@ import { type Ledger, type ValueKey, valueAt } from '../users/ledger.ts';
 import type { Machine } from './machine.ts';
 import { durableValuesOn, isRottenUnseen } from './values.ts';
 
-/** Where the rules Kept and Copies are checked. */
+/** The parts of the world that the rules Kept and Copies look at. */
 interface Parts {
   readonly ledger: Ledger;
   /** Members that are not destroyed. */

@@ -120,8 +120,22 @@ export class BlockExchange {
   }
 
   /** Announces the remaining blocks of a content that is not fetched any more. */
-  ended(content: ContentId): void {
-    this.#announcements.end(content);
+  ended(fetch: Fetch): void {
+    this.#announcements.end(fetch.content);
+    this.withdraw(fetch);
+  }
+
+  /** Says to all members that were asked that no more of the content is needed. */
+  withdraw(fetch: Fetch): void {
+    this.#sendWithdrawn(this.#requests.withdraw(fetch));
+    this.pieces.withdraw(fetch.content);
+  }
+
+  #sendWithdrawn(requests: readonly BlockRequest<Fetch>[]): void {
+    for (const { link } of new Set(requests.map(({ peer }) => peer))) {
+      const ids = requests.flatMap(({ id, peer }) => (peer.link === link ? id : []));
+      link?.send({ type: 'withdraw', ids });
+    }
   }
 
   /** Handles a block that was requested. */
@@ -139,7 +153,7 @@ export class BlockExchange {
     }
     if (!fetch.tried.has(peer.id)) fetch.source = peer;
     fetch.todo.skip([index]);
-    this.#requests.void(fetch, index);
+    this.#sendWithdrawn(this.#requests.withdraw(fetch, index));
     void this.#parts.stage(request, bytes).finally(() => {
       // Not earlier: a block occupies memory until it is staged, and a disk can be slower than the network.
       this.#requests.release(request);
@@ -152,8 +166,14 @@ export class BlockExchange {
     if (this.pieces.answer(peer, id, undefined)) return;
     const request = this.#take(peer, id, false);
     if (request === undefined) return;
-    const { fetch, index, isOffered } = request;
+    const { fetch, index, isOffered, isWithdrawn } = request;
     this.#requests.release(request);
+    if (isWithdrawn) {
+      // It may be needed again meanwhile.
+      this.#putBack(fetch, index);
+      this.pump();
+      return;
+    }
     if (isOffered) this.#offers.forget(peer, fetch.content);
     else if (!fetch.tried.has(peer.id)) {
       // A member that has not yet compared its whole folder with its journal may have the content without knowing it.
@@ -264,6 +284,7 @@ export class BlockExchange {
     if (request === 'given-up') return undefined;
     if (this.#parts.fetches.get(request.fetch.content) === request.fetch) return request;
     this.#requests.release(request);
+    this.pump();
     return undefined;
   }
 
@@ -281,7 +302,9 @@ export class BlockExchange {
   /** Asks the peer for no more of the content, and uses no block of it that is still to come. */
   abandon(fetch: Fetch, peer: Peer): void {
     this.#askNoMore(fetch, peer);
-    for (const { index } of this.#requests.withdraw(fetch, peer)) this.#putBack(fetch, index);
+    const givenUp = this.#requests.giveUp(fetch, peer);
+    this.#sendWithdrawn(givenUp);
+    for (const { index } of givenUp) this.#putBack(fetch, index);
     if (!this.#requests.awaits(peer)) this.#rates.ended(peer, this.#context.clock.monotonicMs());
   }
 
@@ -308,7 +331,8 @@ export class BlockExchange {
     // The queue grows during the loop: it requests one block of each content in turn, so that neither a large content nor many small
     // ones delay the others.
     for (const fetch of queue) {
-      if (fetch.failure === undefined && !this.#isHeldBack(fetch) && this.#askNext(fetch)) queue.push(fetch);
+      if (fetch.failure !== undefined || fetch.isUnneeded || this.#isHeldBack(fetch)) continue;
+      if (this.#askNext(fetch)) queue.push(fetch);
     }
   }
 

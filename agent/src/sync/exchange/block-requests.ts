@@ -7,6 +7,7 @@ const placesMin = 1 / 8;
 
 /** A request for a block of a content from a peer. */
 export interface BlockRequest<Fetch> {
+  readonly id: number;
   readonly fetch: Fetch;
   readonly index: number;
   readonly peer: Peer;
@@ -14,6 +15,8 @@ export interface BlockRequest<Fetch> {
   readonly isOffered: boolean;
   /** The block came from another peer, or is requested from one because this one stalls. Its answer still occupies the link. */
   isVoid: boolean;
+  /** It was withdrawn. The answer, which says that there is no block, tells nothing of the source. */
+  isWithdrawn: boolean;
   /**
    * Time since which all earlier requests to the peer have been answered (peers answer in order, but for small contents), and it has not
    * said that it sends.
@@ -71,7 +74,7 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
   add(request: Pick<BlockRequest<Fetch>, 'fetch' | 'index' | 'peer' | 'isOffered'>, nowMs: number): number {
     const id = ++this.#id;
     const { peer } = request;
-    const added = { ...request, isVoid: false, dueSinceMs: nowMs };
+    const added = { ...request, id, isVoid: false, isWithdrawn: false, dueSinceMs: nowMs };
     this.#open.set(id, added);
     this.#inFlight.set(peer, this.inFlight(peer) + placesFor(bytesOf(added)));
     this.#bytes.set(peer, this.requestedBytes(peer) + bytesOf(added));
@@ -103,34 +106,39 @@ export class BlockRequests<Fetch extends { readonly size: number }> {
     this.#inFlight.set(peer, Math.max(0, this.inFlight(peer) - placesFor(bytesOf(request))));
   }
 
-  /** Makes the open requests for a block void: it came. */
-  void(fetch: Fetch, index: number): void {
-    for (const request of this.#open.values()) {
-      if (request.fetch === fetch && request.index === index) request.isVoid = true;
-    }
+  /**
+   * Withdraws the open requests of a fetch, those for one block or all, and returns them. They keep their places until they are answered: a block
+   * may have begun to leave.
+   */
+  withdraw(fetch: Fetch, index?: number): readonly BlockRequest<Fetch>[] {
+    const requests = this.all().filter(
+      (request) => request.fetch === fetch && !request.isWithdrawn && (index === undefined || request.index === index),
+    );
+    for (const request of requests) Object.assign(request, { isVoid: true, isWithdrawn: true });
+    return requests;
   }
 
-  /** Gives up the open requests of a fetch, those to one peer or all, with their places. Returns those that were not void. */
-  withdraw(fetch: Fetch, peer?: Peer): readonly BlockRequest<Fetch>[] {
+  /** Gives up the open requests of a fetch to one peer, with their places, and returns them. */
+  giveUp(fetch: Fetch, peer: Peer): readonly BlockRequest<Fetch>[] {
     const requests: BlockRequest<Fetch>[] = [];
     for (const [id, request] of this.#open) {
-      if (request.fetch !== fetch || (peer !== undefined && request.peer !== peer)) continue;
+      if (request.fetch !== fetch || request.peer !== peer) continue;
       this.#remove(id, request);
       const givenUp = this.#givenUp.get(request.peer) ?? new Set();
       this.#givenUp.set(request.peer, givenUp.add(id));
       this.release(request);
-      if (!request.isVoid) requests.push(request);
+      requests.push(request);
     }
     return requests;
   }
 
-  /** Removes and returns the open requests to a peer whose session has ended, without those that are void. */
+  /** Removes and returns the open requests to a peer whose session has ended. */
   closed(peer: Peer): readonly BlockRequest<Fetch>[] {
     const ended: BlockRequest<Fetch>[] = [];
     for (const [id, request] of this.#open) {
       if (request.peer !== peer) continue;
       this.#open.delete(id);
-      if (!request.isVoid) ended.push(request);
+      ended.push(request);
     }
     this.#inFlight.delete(peer);
     this.#bytes.delete(peer);

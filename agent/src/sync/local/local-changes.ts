@@ -71,7 +71,10 @@ export class LocalChanges {
       advanced: () => this.#confirmVanished(),
     });
     this.#largeFiles = new LargeFiles(context, {
-      read: (unsettled, seen) => this.#detect([unsettled], new Map([[unsettled.path, seen]])),
+      read: (unsettled, seen) => {
+        this.#settle.read(unsettled.path, context.clock.monotonicMs());
+        return this.#detect([unsettled], new Map([[unsettled.path, seen]]));
+      },
       changed: (path) => this.#readAgain(path),
       failed: (unsettled, error) => this.#failed([unsettled], error),
     });
@@ -325,6 +328,7 @@ export class LocalChanges {
   /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
   #readAgain(path: string): void {
     const nowMs = this.#context.clock.monotonicMs();
+    this.#settle.read(path, nowMs);
     this.#settle.defer(path, nowMs, nowMs, nowMs);
     this.#schedule();
   }

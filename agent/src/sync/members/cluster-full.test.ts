@@ -15,6 +15,7 @@ function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
     remote: '10.0.0.1:1',
     send: () => undefined,
     receivedBytes: () => 0,
+    withdraw: () => [],
     queuedBytes: () => 0,
     whenDrained: (_lane, run) => run(),
     start: () => undefined,

@@ -1,4 +1,4 @@
-import { blockTimeoutMs, type MemberId, type WantMessage } from '@lockstep/shared';
+import { blockTimeoutMs, type ContentId, type MemberId, type WantMessage } from '@lockstep/shared';
 import type { Clock } from '../ports/clock.ts';
 import type { Link } from '../ports/network.ts';
 
@@ -14,6 +14,7 @@ export interface PieceSource {
 }
 
 interface Question {
+  readonly content: ContentId;
   readonly source: PieceSource;
   /** Since when the source has not said that it sends. */
   dueSinceMs: number;
@@ -37,7 +38,7 @@ export class PieceRequests {
     if (link === undefined) return Promise.resolve(undefined);
     return new Promise((answered) => {
       const id = this.#id++;
-      this.#open.set(id, { source, dueSinceMs: this.#clock.monotonicMs(), answered });
+      this.#open.set(id, { content: want.content, source, dueSinceMs: this.#clock.monotonicMs(), answered });
       link.send({ ...want, type: 'want', id });
     });
   }
@@ -58,6 +59,16 @@ export class PieceRequests {
     const question = this.#open.get(id);
     if (question?.source === source) this.#end(id, question, bytes);
     return true;
+  }
+
+  /** Says to the sources that no more of the content is needed. Their answers, which come soon, end the requests. */
+  withdraw(content: ContentId): void {
+    const ids = new Map<PieceSource, number[]>();
+    for (const [id, question] of this.#open) {
+      if (question.content !== content) continue;
+      ids.set(question.source, [...(ids.get(question.source) ?? []), id]);
+    }
+    for (const [source, own] of ids) source.link?.send({ type: 'withdraw', ids: own });
   }
 
   /** Ends the requests to a source whose session has ended. */

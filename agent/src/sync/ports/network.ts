@@ -16,6 +16,8 @@ export interface Link {
   readonly remote: string;
   /** Queues a message. Its byte arrays must not change until it is sent, and the bytes of a block not be used again. Does nothing after the link closed. */
   send(message: PeerMessage): void;
+  /** Drops the blocks with these ids that wait and have not begun to leave. Returns their ids. */
+  withdraw(ids: ReadonlySet<number>): readonly number[];
   /** Bytes received so far, including those of an incomplete message. A compressed block that is complete counts as what it contains. */
   receivedBytes(): number;
   /** Bytes that are not handed to the kernel yet; with a lane only those that wait in it. */

@@ -197,6 +197,9 @@ export class Sessions {
       case 'want':
         server.want(message);
         return;
+      case 'withdraw':
+        server.withdraw(message.ids);
+        return;
       case 'block':
         if (!search.block(peer, message.id)) transfers.exchange.block(peer, message.id, message.bytes);
         return;

@@ -105,6 +105,8 @@ test('[CT10] the transfer of a version that was replaced meanwhile is abandoned 
   const { origin } = bee;
   bee.known = { [origin]: 2 };
   bee.sayOperations([{ origin, seq: 2, hlc: 2, path: 'film', version: { vector: { [origin]: 2 } }, ...whole }]);
+  expect(await until(() => bee.all('withdraw').length === 1, 100)).toBe(true);
+  expect(bee.all('withdraw')).toEqual([{ type: 'withdraw', ids: asked.map(({ id }) => id) }]);
   expect(await until(() => engine.transfers.progress().every((transfer) => transfer.size === size), 5_000)).toBe(true);
   for (const want of asked.splice(0)) {
     bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
@@ -114,6 +116,33 @@ test('[CT10] the transfer of a version that was replaced meanwhile is abandoned 
   expect(await until(() => isThere('film'), 5_000)).toBe(true);
   expect(asked.map((want) => want.content)).toEqual([content, content]);
 });
+
+test.each(['answers', 'ends'])(
+  '[CT10] the blocks of a version that is needed again after a moment are requested again, if its session %s',
+  async (how) => {
+    const asked: WantMessage[] = [];
+    const { bee, until, isThere, byId, journal } = await offered({ film: 20 }, (want) => asked.push(want));
+    expect(await until(() => asked.length === blocksInFlightPerSourceMax, 5_000)).toBe(true);
+    const { origin } = bee;
+    const [old] = [...byId.values()];
+    const { id: content, size, blocks } = old as Content;
+    const file = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
+    bee.known = { [origin]: 3 };
+    bee.sayOperations([{ origin, seq: 2, hlc: 2, kind: 'delete', path: 'film', version: { vector: { [origin]: 2 } } }]);
+    expect(await until(() => bee.all('withdraw').length === 1, 100)).toBe(true);
+    bee.sayOperations([{ origin, seq: 3, hlc: 3, path: 'renamed', version: { vector: { [origin]: 3 } }, ...file }]);
+    expect(await until(() => journal.heads.at('renamed').length === 1, 100)).toBe(true);
+    const withdrawn = asked.splice(0);
+    if (how === 'ends') bee.end('lost');
+    else for (const { id } of withdrawn) bee.say({ type: 'missing', id, lacks: false, shows: true });
+    for (let sent = 0; sent < 20; sent++) {
+      expect(await until(() => asked.length > 0, 20_000)).toBe(true);
+      const { id, index } = asked.shift() as WantMessage;
+      bee.say({ type: 'block', id, bytes: blockOf(old as Content, index) });
+    }
+    expect(await until(() => isThere('renamed'), 5_000)).toBe(true);
+  },
+);
 
 test('[CT17] of a new version of a file, only the blocks that it does not have are requested', async () => {
   const asked: WantMessage[] = [];

@@ -136,10 +136,28 @@ export class ContentFetcher {
       if (!isNeeded(content) && this.#partial.delete(content)) this.#unstage(content);
     }
     for (const fetch of [...this.#fetches.values()]) {
-      fetch.isUnneeded = !isNeeded(fetch.content);
+      this.#judge(fetch, isNeeded);
       // Blocks that are being written are waited for.
       if (fetch.staging === 0 && fetch.isUnneeded) this.#finish(fetch, 'unneeded');
     }
+    this.exchange.pump();
+  }
+
+  /**
+   * Withdraws what was requested for versions that these operations have superseded. The fetches wait for `dropUnneeded`: the next operation may
+   * show the same content at another path.
+   */
+  superseded(operations: readonly Operation[], isNeeded: (content: ContentId) => boolean): void {
+    if (this.#fetches.size === 0) return;
+    const paths = new Set(operations.map(({ path }) => path));
+    for (const fetch of this.#fetches.values()) {
+      if (fetch.waiting.some(({ operation }) => paths.has(operation.path))) this.#judge(fetch, isNeeded);
+    }
+  }
+
+  #judge(fetch: Fetch, isNeeded: (content: ContentId) => boolean): void {
+    fetch.isUnneeded = !isNeeded(fetch.content);
+    if (fetch.isUnneeded) this.exchange.withdraw(fetch);
   }
 
   /**
@@ -152,6 +170,7 @@ export class ContentFetcher {
     const open = this.#fetches.get(content);
     if (open !== undefined) {
       open.waiting.push({ operation, done });
+      open.isUnneeded = false;
       this.exchange.follow(open);
       this.#fetching.add(keyOf(operation));
       return true;
@@ -262,7 +281,7 @@ export class ContentFetcher {
     // A fetch that finds a source later goes on with these blocks.
     else if (outcome === 'missing' && fetch.staged > 0) this.#partial.set(fetch.content, fetch.arrivals.done);
     else this.#unstage(fetch.content);
-    this.exchange.ended(fetch.content);
+    this.exchange.ended(fetch);
     this.#note(fetch, outcome);
     for (const { done } of fetch.waiting) done(outcome);
     const paths = fetch.waiting.map(({ operation }) => operation.path);

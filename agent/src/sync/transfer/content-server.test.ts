@@ -1,7 +1,53 @@
-import type { Operation } from '@lockstep/shared';
+import type { Operation, WantMessage } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
+import { Story } from '../../sim/base/story.ts';
 import { blockOf, virtualContent } from '../../sim/disk/content.ts';
+import { Ledger } from '../../sim/users/ledger.ts';
+import { UserShell } from '../../sim/users/user-shell.ts';
+
+const mebibyte = 1_048_576;
+
+/** A member with a film of 20 blocks that sends 256 KiB/s, and a peer that requests its first eight. */
+async function requested() {
+  const bee = new ScriptedPeer('b');
+  const member = openTestMember([bee]);
+  const { engine, volume, scheduler, until } = member;
+  void engine.start();
+  expect(await until(() => engine.peers.ready().length === 1, 10_000)).toBe(true);
+  engine.context.limits.send.limit([{ bytesPerSecond: 262_144 }]);
+  const film = virtualContent('film', 20 * mebibyte);
+  const story = new Story(false, () => scheduler.nowMs);
+  new UserShell({ name: 'zoe', disk: volume.disk, ledger: new Ledger(), story }).write('film', 'film', film);
+  expect(await until(() => member.journal.heads.at('film').length === 1, 10_000)).toBe(true);
+  const wants = Array.from({ length: 8 }, (_, index): WantMessage => {
+    return { type: 'want', id: index + 1, content: film.id, index, path: 'film' };
+  });
+  for (const want of wants) bee.say(want);
+  const answeredIds = (type: 'block' | 'missing') => bee.all(type).map(({ id }) => id);
+  return { ...member, bee, answeredIds };
+}
+
+test('[CT10] a want that is withdrawn before its block begins to leave is answered without the block', async () => {
+  const { bee, until, answeredIds } = await requested();
+  expect(await until(() => answeredIds('block').length === 1, 10_000)).toBe(true);
+  bee.say({ type: 'withdraw', ids: [1, 2, 3, 4, 5, 6, 99] });
+  expect(await until(() => answeredIds('block').length === 3, 60_000)).toBe(true);
+  // The first had left.
+  expect(answeredIds('block')).toEqual([1, 7, 8]);
+  expect(answeredIds('missing').toSorted()).toEqual([2, 3, 4, 5, 6]);
+  expect(bee.all('missing').every(({ lacks }) => !lacks)).toBe(true);
+});
+
+test('[CT10] a withdrawn want uses up no limit', async () => {
+  const { bee, until, answeredIds, scheduler } = await requested();
+  expect(await until(() => answeredIds('block').length === 1, 10_000)).toBe(true);
+  const startedMs = scheduler.nowMs;
+  bee.say({ type: 'withdraw', ids: [2, 3, 4, 5, 6, 7] });
+  expect(await until(() => answeredIds('block').includes(8), 60_000)).toBe(true);
+  // A block takes 4 s.
+  expect(scheduler.nowMs - startedMs).toBeLessThan(4_500);
+});
 
 // Simulator, seed 114654: the member that asked dropped the only copy that a power cut would have left.
 test('[OD10] a member keeps no content for certain below a directory that is not durable', async () => {

@@ -34,7 +34,10 @@ export class ContentServer {
   readonly #context: Context;
   readonly #link: Link;
   readonly #parts: ServerParts;
-  readonly #queue: WantMessage[] = [];
+  #queue: WantMessage[] = [];
+  /** The ids of the requests whose block is read, or waits for a limit, and of those of them that were withdrawn. */
+  readonly #answering = new Set<number>();
+  readonly #withdrawn = new Set<number>();
   #reading = 0;
   /** It is waited until fewer blocks are queued. */
   #isDraining = false;
@@ -50,7 +53,21 @@ export class ContentServer {
 
   close(): void {
     this.#closed = true;
-    this.#queue.length = 0;
+    this.#queue = [];
+  }
+
+  /** Answers these requests at once, unless their blocks have begun to leave. */
+  withdraw(ids: readonly number[]): void {
+    const all = new Set(ids);
+    const unread = this.#queue.filter(({ id }) => all.has(id));
+    this.#queue = this.#queue.filter(({ id }) => !all.has(id));
+    for (const id of ids) if (this.#answering.has(id)) this.#withdrawn.add(id);
+    for (const id of [...unread.map((want) => want.id), ...this.#link.withdraw(all)]) this.#answerWithdrawn(id);
+    this.#pump();
+  }
+
+  #answerWithdrawn(id: number): void {
+    this.#link.send({ type: 'missing', id, lacks: false, shows: true });
   }
 
   want(message: WantMessage): void {
@@ -72,6 +89,7 @@ export class ContentServer {
       const [want] = next < 0 ? [] : this.#queue.splice(next, 1);
       if (want === undefined) return;
       this.#reading++;
+      this.#answering.add(want.id);
       this.#answer(want)
         .catch((error: unknown) => {
           this.#context.log.warn({ content: want.content, error: String(error) }, 'a block could not be read');
@@ -79,6 +97,8 @@ export class ContentServer {
         })
         .finally(() => {
           this.#reading--;
+          this.#answering.delete(want.id);
+          this.#withdrawn.delete(want.id);
           this.#pump();
         });
     }
@@ -129,14 +149,15 @@ export class ContentServer {
   async #answer(want: WantMessage): Promise<void> {
     const { found, bytes } = await this.#read(want);
     // Parts of blocks count as well.
-    if (bytes !== undefined && (found?.operation.size ?? 0) > inlineBytesMax) {
+    if (bytes !== undefined && !this.#withdrawn.has(want.id) && (found?.operation.size ?? 0) > inlineBytesMax) {
       this.#parts.limited(1);
-      const isOver = (): boolean => this.#closed;
+      const isOver = (): boolean => this.#closed || this.#withdrawn.has(want.id);
       await this.#context.limits.send.take(bytes.length, this.#link.peer, isOver);
       this.#parts.limited(-1);
     }
     if (this.#closed) return;
-    if (bytes === undefined) {
+    if (this.#withdrawn.has(want.id)) this.#answerWithdrawn(want.id);
+    else if (bytes === undefined) {
       if (found?.source.from === 'file') this.#context.facts.suspected.publish(found.source.path);
       this.#last = undefined;
       this.#link.send({ type: 'missing', id: want.id, lacks: found === undefined, ...this.#shownAt(want.path) });
