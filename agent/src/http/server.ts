@@ -116,7 +116,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     const refusal = refusalOf(guardedRequest(request), hostNames);
     if (refusal !== undefined) {
       log.warn({ code: refusal.code, host: request.headers.host, origin: request.headers.origin }, 'refused a request');
-      return sendError(reply, 403, refusal.code, refusal.message);
+      return sendError(reply, 403, refusal);
     }
     return undefined;
   });
