@@ -62,8 +62,8 @@ async function untilKept(members: readonly Member[], copies: number, bytes: numb
 }
 
 /**
- * The GlusterFS study with copies: what fio waits that writes through the mount of a member on demand until its file is published and
- * durable there, while the file is kept on 1, 2 and 3 members. The numbers of copies take turns. Nothing if fio is not installed.
+ * The GlusterFS study with copies: fio writes through the mount of a member on demand, and waits until its file is published and durable
+ * there. The file is kept on 1, 2 and 3 members. The numbers of copies take turns. Nothing if fio is not installed.
  */
 export async function copiesThroughMount(root: string, scratch: string): Promise<Result[]> {
   if (!(await hasFio())) return [];

@@ -57,7 +57,10 @@ export async function latency({ members: [ant, bee, cat], others, scratch }: Pla
   }));
 }
 
-/** How long new files of 1 KiB take from `ant` to both peers, from the start of a copy of 1 GiB into its folder until both peers have that. */
+/**
+ * The times that new files of 1 KiB take from `ant` to both peers. It measures from the start of a copy of 1 GiB into its folder until both
+ * peers have that.
+ */
 export async function besideLarge({
   members: [ant, bee, cat],
   scratch,

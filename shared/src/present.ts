@@ -2,7 +2,6 @@
 export * from './present/browser-name.ts';
 export * from './present/causes.ts';
 export * from './present/condition.ts';
-export * from './present/folder-words.ts';
 export * from './present/health-beats.ts';
 export * from './present/health-event.ts';
 export * from './present/ignore-rule.ts';
@@ -20,4 +19,3 @@ export * from './present/start-up.ts';
 export * from './present/units.ts';
 export * from './present/unreadable-file.ts';
 export * from './present/verdict.ts';
-export * from './present/work.ts';

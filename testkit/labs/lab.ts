@@ -5,8 +5,8 @@ import type { LinkShape } from '../link-proxy.ts';
 export const patienceMs = 180_000;
 
 /**
- * A need of a scene that not every place can meet: a separate disk or clock for one member, links that can be slowed down, or a disk in a
- * file, whose power can be cut and whose bytes can rot.
+ * A need of a scene that not every place can meet: a separate disk or clock for one member, or links that can be slowed down. `image`: a
+ * disk in a file, whose power can be cut and whose bytes can rot.
  */
 export type Need = 'disk' | 'clock' | 'links' | 'image';
 

@@ -27,15 +27,22 @@ const faults: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** The range of random faults. */
+interface FaultChoice {
+  readonly victims: readonly LabMember[];
+  /** The maximum duration of a fault, and of the pause before it. */
+  readonly waitMsMax: number;
+  readonly random: () => number;
+}
+
 /** A series of random faults of random victims, one after the other, until it is stopped. */
 export class Faults {
   readonly counts = new Map<string, number>(Object.keys(faults).map((name) => [name, 0]));
   #going = true;
   readonly #work: Promise<void>;
 
-  /** `waitMsMax`: the maximum duration of a fault, and of the pause before it. */
-  constructor(lab: Lab, victims: readonly LabMember[], waitMsMax: number, random: () => number) {
-    this.#work = this.#run(lab, victims, waitMsMax, random);
+  constructor(lab: Lab, choice: FaultChoice) {
+    this.#work = this.#run(lab, choice);
     // `stop` reports the failure.
     this.#work.catch(() => undefined);
   }
@@ -46,7 +53,7 @@ export class Faults {
     await this.#work;
   }
 
-  async #run(lab: Lab, victims: readonly LabMember[], waitMsMax: number, random: () => number): Promise<void> {
+  async #run(lab: Lab, { victims, waitMsMax, random }: FaultChoice): Promise<void> {
     const names = Object.keys(faults);
     while (this.#going) {
       await pause(random() * waitMsMax);

@@ -36,7 +36,13 @@ export class Load {
     this.#room = room;
     this.#random = random;
     this.#users = places.map(
-      ({ member, outside }) => new RandomUser(member.path(room), member.name, outside, randomFrom(random() * 2 ** 32)),
+      ({ member, outside }) =>
+        new RandomUser({
+          folder: member.path(room),
+          name: member.name,
+          outside,
+          random: randomFrom(random() * 2 ** 32),
+        }),
     );
   }
 

@@ -47,6 +47,15 @@ function removeTree(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) rmSync(path, { recursive: true });
 }
 
+interface RandomUserOptions {
+  /** The directory in which the user works. */
+  readonly folder: string;
+  readonly name: string;
+  /** A directory outside the folder, on the same file system. */
+  readonly outside: string;
+  readonly random: () => number;
+}
+
 /**
  * A user who works in one member's folder without care: writes, appends, saves whole, renames, swaps, deletes, links. Below `keep` users
  * only add and rename files: all of `kept` must exist at the end. Below `gone` each user deletes only its own files, and no other user
@@ -65,7 +74,7 @@ export class RandomUser {
   readonly #random: () => number;
   #count = 0;
 
-  constructor(folder: string, name: string, outside: string, random: () => number) {
+  constructor({ folder, name, outside, random }: RandomUserOptions) {
     this.#root = folder;
     this.#name = name;
     this.#outside = outside;

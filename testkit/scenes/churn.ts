@@ -40,7 +40,11 @@ export const churn: Scene = {
     const count = stage.short ? 2 : phases * Math.max(1, Math.round(stage.churnMs / 600_000));
     for (let phase = 1; phase <= count; phase++) {
       const load = startLoad(stage, lab);
-      const faults = new Faults(lab, victims, isJudged ? faultMsMax.judged : faultMsMax.short, stage.random);
+      const faults = new Faults(lab, {
+        victims,
+        waitMsMax: isJudged ? faultMsMax.judged : faultMsMax.short,
+        random: stage.random,
+      });
       programs.start();
       stage.whenInterrupted(() => Promise.all([programs.stop(), faults.stop()]));
       await pause(stage.churnMs / count);

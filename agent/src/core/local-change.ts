@@ -85,8 +85,8 @@ export type LocalChange =
       readonly racy: boolean;
     }
   /**
-   * The row is to be removed, so that the live head is pending again. There are five such rows: an entry was passed over and its path is
-   * free now, damage was removed, a directory made room for the file that replaces it, or the agent itself removed the entry before a kill:
+   * The row is to be removed, so that the live head is pending again. There are five such rows. An entry was passed over and its path is
+   * free now. Damage was removed. A directory made room for the file that replaces it. The agent itself removed the entry before a kill:
    * for a directory, or because it was out of date and its path is remote.
    */
   | { readonly do: 'forget' }

@@ -137,8 +137,8 @@ test('[HH5] the file of 64 members stays small, and holds 30 days', () => {
   run.samples = names.slice(1).map((to) => ({ from: 'ant', to, rttsMs: [12.34, 15.67], peakMs: 123.45 }));
   const days = 31;
   const hours = days * 24;
-  // One examination stands for each row that is left in the end: of an hour, of five minutes in the last day, of a minute in the last hours,
-  // where up to eight are there before what is too old is dropped.
+  // One examination stands for each row that is left in the end: of an hour, of five minutes in the last day, of a minute in the last
+  // hours. Up to eight of those hours are there before outdated rows are dropped.
   const everyMinutes = (hoursAgo: number): number => (hoursAgo > 26 ? 60 : hoursAgo > 8 ? 5 : 1);
   // One transaction in memory: each of its own would write 1 GB.
   run.database.pragma('cache_size = -65536');

@@ -35,11 +35,10 @@ export async function* arriving(body: Readable, idleMs: number): AsyncIterable<U
     try {
       next = await chunks.next();
     } catch (error) {
-      throw new HttpError(
-        400,
-        'request-invalid',
-        `The file broke off, and nothing of it was put there: ${String(error)}`,
-      );
+      throw new HttpError(400, {
+        code: 'request-invalid',
+        message: `The file broke off, and nothing of it was put there: ${String(error)}`,
+      });
     } finally {
       clearTimeout(timer);
     }
@@ -62,5 +61,5 @@ export async function* exactly(chunks: AsyncIterable<Uint8Array>, bytes: number)
 /** The error for a body that does not have the bytes that Content-Range names. */
 export function wrongLength(found: string, bytes: number): HttpError {
   const message = `The body has ${found} bytes, and Content-Range names ${bytes}: nothing was changed.`;
-  return new HttpError(400, 'request-invalid', message);
+  return new HttpError(400, { code: 'request-invalid', message });
 }

@@ -19,7 +19,10 @@ export function limitAtOnce(app: FastifyInstance): void {
     const count = underWay.get(route) ?? 0;
     if (count >= config.atOnce) {
       reply.header('retry-after', 1);
-      throw new HttpError(503, 'too-many', `${count} such requests are under way. Try again when one has ended.`);
+      throw new HttpError(503, {
+        code: 'too-many',
+        message: `${count} such requests are under way. Try again when one has ended.`,
+      });
     }
     underWay.set(route, count + 1);
     // Also if the client has gone before the answer.

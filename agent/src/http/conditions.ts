@@ -29,7 +29,10 @@ export function writeCondition(headers: IncomingHttpHeaders): Condition {
 export function namedVersion(headers: IncomingHttpHeaders): string {
   const condition = writeCondition(headers);
   if (condition.is === 'none') {
-    throw new HttpError(428, 'version-required', 'Name the version of config.toml in If-Match, as ETag gives it.');
+    throw new HttpError(428, {
+      code: 'version-required',
+      message: 'Name the version of config.toml in If-Match, as ETag gives it.',
+    });
   }
   const [version, ...others] = condition.is === 'versions' ? condition.versions : [];
   if (version !== undefined && others.length === 0) return version;

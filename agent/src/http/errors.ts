@@ -4,13 +4,22 @@ import type { FastifyReply } from 'fastify';
 import type { Log } from '../sync/ports/log.ts';
 import { etagOf } from './etag.ts';
 
+/** The body of an error. Its version is also the header `ETag`. */
+interface HttpProblem {
+  readonly code: ApiErrorCode;
+  /** A sentence on the problem and the action to take. */
+  readonly message: string;
+  /** The version of the present entry, if it differs from the requested one. */
+  readonly version?: string | undefined;
+}
+
 /** An error with an HTTP status: only the API itself throws these. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
   /** The version of the present entry, if it differs from the requested one. */
   readonly version: string | undefined;
-  constructor(status: number, code: ApiErrorCode, message: string, version?: string) {
+  constructor(status: number, { code, message, version }: HttpProblem) {
     super(message);
     this.name = 'HttpError';
     this.status = status;
@@ -20,13 +29,7 @@ export class HttpError extends Error {
 }
 
 /** Sends `{ error: { code, message } }`. */
-export function sendError(
-  reply: FastifyReply,
-  status: number,
-  code: ApiErrorCode,
-  message: string,
-  version?: string,
-): FastifyReply {
+export function sendError(reply: FastifyReply, status: number, { code, message, version }: HttpProblem): FastifyReply {
   const body: ApiError = { error: { code, message, version } };
   if (version !== undefined) reply.header('etag', etagOf(version));
   // Serialised here: the route's own schema describes its successful answers.
@@ -40,17 +43,18 @@ export function sendError(
 
 /** Answers any error that a route or the framework threw. */
 export function answerError(error: unknown, reply: FastifyReply, log: Log): FastifyReply {
-  if (error instanceof HttpError) return sendError(reply, error.status, error.code, error.message, error.version);
+  if (error instanceof HttpError) return sendError(reply, error.status, error);
   if (error instanceof LockstepError) {
-    return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error.code, error.message);
+    return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error);
   }
   const status = frameworkStatus(error);
   if (status !== undefined) {
     const code = status === 413 ? 'body-too-large' : status === 404 ? 'not-found' : 'request-invalid';
-    return sendError(reply, status, code, error instanceof Error ? error.message : String(error));
+    return sendError(reply, status, { code, message: error instanceof Error ? error.message : String(error) });
   }
   log.error({ error, method: reply.request.method, route: reply.request.routeOptions.url }, 'a request failed');
-  return sendError(reply, 500, 'internal', 'The agent could not answer because of an internal error: see its log.');
+  const message = 'The agent could not answer because of an internal error: see its log.';
+  return sendError(reply, 500, { code: 'internal', message });
 }
 
 /** The 4xx status that fastify chose for a faulty request; undefined for other errors. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiErrorCode } from '@lockstep/shared/api';
+import type { FastifyRequest } from 'fastify';
 
 /** The parts of a request that the guard checks. */
 export interface GuardedRequest {
@@ -8,6 +9,16 @@ export interface GuardedRequest {
   readonly headers: IncomingHttpHeaders;
   /** The address of this machine that the connection came in on. */
   readonly localAddress: string | undefined;
+}
+
+/** The parts of a request of fastify. */
+export function guardedRequest(request: FastifyRequest): GuardedRequest {
+  return {
+    method: request.method,
+    upgrade: request.raw.headers.upgrade !== undefined,
+    headers: request.raw.headers,
+    localAddress: request.raw.socket.localAddress,
+  };
 }
 
 export interface Refusal {

@@ -30,7 +30,7 @@ export async function sendVersion(
     .header('content-disposition', 'attachment');
   if (range === 'invalid') {
     reply.header('content-range', `bytes */${size}`);
-    throw new HttpError(416, 'range-invalid', `${path} has ${size} bytes.`);
+    throw new HttpError(416, { code: 'range-invalid', message: `${path} has ${size} bytes.` });
   }
   const { start, end } = range ?? { start: 0, end: size };
   if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${size}`);

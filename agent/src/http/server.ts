@@ -12,8 +12,7 @@ import { checkAccess } from './access/route-access.ts';
 import { arrivalTimeouts, limitArrival } from './arrival.ts';
 import { limitAtOnce } from './at-once.ts';
 import { answerError, sendError } from './errors.ts';
-import { refusalOf } from './guard.ts';
-import { guardedRequest } from './guarded-request.ts';
+import { guardedRequest, refusalOf } from './guard.ts';
 import { bodyBytesMax, closeGraceMs, liveInboundBytesMax } from './limits.ts';
 import { createLiveReaders } from './live/live-readers.ts';
 import { commandRoutes } from './routes/commands.ts';
@@ -116,7 +115,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     const refusal = refusalOf(guardedRequest(request), hostNames);
     if (refusal !== undefined) {
       log.warn({ code: refusal.code, host: request.headers.host, origin: request.headers.origin }, 'refused a request');
-      return sendError(reply, 403, refusal.code, refusal.message);
+      return sendError(reply, 403, refusal);
     }
     return undefined;
   });

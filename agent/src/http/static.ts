@@ -37,7 +37,10 @@ const noViews = ['/api/', '/assets/'];
  */
 export async function addDashboardFiles(app: FastifyInstance, assets: string, log: Log): Promise<void> {
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    sendError(reply, 404, 'not-found', `There is nothing at ${request.method} ${pathOf(request)}.`);
+    sendError(reply, 404, {
+      code: 'not-found',
+      message: `There is nothing at ${request.method} ${pathOf(request)}.`,
+    });
   const readPage = (): Promise<string | undefined> =>
     readFile(join(assets, 'index.html'), 'utf8').catch(() => undefined);
   const firstPage = await readPage();
@@ -45,7 +48,10 @@ export async function addDashboardFiles(app: FastifyInstance, assets: string, lo
     app.setNotFoundHandler(notFound);
     log.warn({ assets }, 'the dashboard has not been built: only the API is served');
     app.get('/', { config: { access: 'open' }, schema: { hide: true } }, () => {
-      throw new HttpError(503, 'not-found', 'The dashboard has not been built. Run `npm run build` in the clone.');
+      throw new HttpError(503, {
+        code: 'not-found',
+        message: 'The dashboard has not been built. Run `npm run build` in the clone.',
+      });
     });
     return;
   }

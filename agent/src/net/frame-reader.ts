@@ -33,9 +33,9 @@ interface Receiver {
 
 /**
  * Reads the frames of a session without garbage: headers and small frames into one buffer that all sessions use, the rest of a large frame
- * into its place. Node would make a buffer for each 16 KiB, and ws another one for each frame, and the collector would examine the whole
- * heap for every 20 MiB of them: half of the processor time of a receiver. Neither has an option for that, so private members of both are
- * used. Returns false if one of them is missing in another release: then the session is read as usual.
+ * into its place. Node would make a buffer for each 16 KiB, and ws another one for each frame. The collector would examine the whole heap
+ * for every 20 MiB of them: half of the processor time of a receiver. Neither has an option for that, so private members of both are used.
+ * Returns false if one of them is missing in another release: then the session is read as usual.
  */
 export function readFrames(socket: WebSocket, tls: TLSSocket, place: Place): boolean {
   const { _receiver: receiver } = socket as { readonly _receiver?: unknown };

@@ -13,7 +13,7 @@ const binaryFrame = { binary: true, compress: false } as const;
 
 /**
  * The messages that a link still has to send. Signals are given to the socket at once. Operations and blocks are given to it only as fast
- * as they arrive at the other side, in pieces that suit the link, so that no signal waits behind them in a buffer.
+ * as they arrive at the other side, in pieces that suit the link. So no signal waits behind them in a buffer.
  */
 export class SendQueue {
   readonly #socket: WebSocket;

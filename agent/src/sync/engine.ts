@@ -190,7 +190,7 @@ export class Engine {
     const placement = new Placement(context, peers, options.copiesAwayMs ?? copiesAwayMs);
     const serving = { peers, catchUp, transfers, search, departures, incoming, forks, ownOrigin, placement };
     this.#sessions = new Sessions(context, { ...serving, heartbeat, holdings, reports });
-    this.dialer = new Dialer(context, peers, options.network, options.peers);
+    this.dialer = new Dialer(context, { peers, network: options.network, fixed: options.peers });
 
     this.localChanges = new LocalChanges(context, operationWriter, options.rescanIntervalMs);
     context.missing.heed((path) => this.localChanges.isOpen(path));

@@ -11,8 +11,8 @@ import { instanceOf, type units, writeUnit } from './units.ts';
 const execute = promisify(execFile);
 
 /**
- * The settings that are left out here: those that only systemd as process 1 can apply (a user, the protection of parts of /sys and /proc),
- * and the private /tmp, because the folders of tests are below /tmp.
+ * The settings that are left out here. Only systemd as process 1 can apply some of them: a user, and the protection of parts of /sys and
+ * /proc. The private /tmp is left out because the folders of tests are below /tmp.
  */
 const without = ['User', 'Group', 'RequiresMountsFor', 'ProtectKernelTunables', 'ProtectKernelLogs', 'PrivateTmp'];
 

@@ -12,8 +12,8 @@ export interface Figure {
 
 /**
  * The last known round trip from one member to another at `now`, by the clock of the asked member; undefined without a session. Members
- * measure once a second. A figure of the asked member is as old as its last news of the other end, one of another member is as old as the
- * last news of that member.
+ * measure once a second. A figure of the asked member is as old as its last news of the other end. A figure of another member is as old as
+ * the last news of that member.
  */
 export function roundTrip(from: MemberReport, to: MemberReport, now: number): Figure | undefined {
   const rttMs = from.latenciesMs?.[to.id];

@@ -1,8 +1,10 @@
-import type { Progress } from '../api.ts';
-import { formatBytes, formatDuration } from './units.ts';
+import type { Progress, WorkReport } from '../api.ts';
+import { formatBytes, formatCount, formatDuration, formatItems } from './units.ts';
 
 /** The longest time that is named. */
 const secondsShownMax = 30 * 86_400;
+
+const workVerbs: Readonly<Record<WorkReport['what'], string>> = { verify: 'verifying', replay: 'rebuilding' };
 
 /** `38 MB/s`; a dash below 1 B/s. */
 export function rateText(bytesPerSecond: number): string {
@@ -41,4 +43,9 @@ export function progressText(progress: Progress): string {
 /** The share that is there, in whole percent: 100 only when nothing is missing. */
 export function percentOf({ there, total }: Pick<Progress, 'there' | 'total'>): number {
   return Math.floor((100 * there) / Math.max(1, total));
+}
+
+/** A work under way: `verifying: 1,204 of 5,499 paths`. */
+export function workText({ what, done, total }: WorkReport): string {
+  return `${workVerbs[what]}: ${formatCount(done)} of ${formatItems(total, 'path')}`;
 }

@@ -9,7 +9,7 @@ const bitsPerFileMax = 17;
 const counterMax = 0xffff;
 
 /**
- * The filter of the contents that this member holds, with a counter for each bit, so that contents can be removed as well (Fan et al.,
+ * The filter of the contents that this member holds. It has a counter for each bit, so that contents can be removed as well (Fan et al.,
  * "Summary Cache", 2000). Each file counts: a content that two files have is held until both are gone.
  */
 export class CountedHoldings {

@@ -38,8 +38,8 @@ const largePauseMs = 2_000;
 /** The bytes of a large file that are hashed in a millisecond, to estimate that share; the order of magnitude is enough. */
 const hashedBytesPerMs = 1_000_000;
 /**
- * A path that changes again within this time of its last operation keeps changing, so a steady writer costs at most ten operations a second
- * also if each check is late.
+ * A path that changes again within this time of its last operation counts as still changing. So a steady writer costs at most ten
+ * operations a second, even if each check is late.
  */
 const steadyMs = 100;
 /** A path with a longer silence than this makes no other path wait for its check. */

@@ -72,7 +72,7 @@ const slackMs = 50;
 /**
  * The next request for a block of a large content; undefined if none is worth making now. All members that have the content are asked at
  * once, and the one that is expected to answer first comes first: so a fast one gets more of them. At the end a slow one gets no block that
- * the others send earlier, and a block that is outstanding at a slow one is requested from a fast one as well.
+ * the others send earlier. A block that is outstanding at a slow one is then requested from a fast one as well.
  */
 export function nextRequest<Source extends ShareSource>(
   sharing: Sharing<Source>,
@@ -121,8 +121,8 @@ function isWorthwhile<Source extends ShareSource>(source: Source, sharing: Shari
 }
 
 /**
- * True for a block that is slow to come, and that another member fetches first, while this one still waits for its own part, or one of the
- * others had another block lately: it will come from one of them. If it does not, the next member after the one that fetches it first asks
+ * True for a slow block that another member fetches first, while this one still waits for its own part. True also while one of the others
+ * had another block lately: the block will come from one of them. If it does not, the next member after the one that fetches it first asks
  * for it, and the one after that only later: all of them at once would occupy the source for the time of as many blocks.
  */
 function isLeftToOthers(source: ShareSource, next: number, sharing: Sharing<ShareSource>): boolean {

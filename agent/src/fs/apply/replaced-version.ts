@@ -204,6 +204,15 @@ function identify(
   });
 }
 
+/** An entry that was taken from `target`. */
+interface Taken {
+  readonly target: Placed;
+  /** Its private name. */
+  readonly name: string;
+  /** The version that was added to history. */
+  readonly added: AddedVersion | undefined;
+}
+
 /** A file or link that rename(2) moved to a private name. No other program can exchange it, and it can be put back. */
 export class TakenVersion {
   readonly #places: Places;
@@ -212,7 +221,7 @@ export class TakenVersion {
   /** The version that was added to history. */
   readonly added: AddedVersion | undefined;
 
-  private constructor(places: Places, name: string, target: Placed, added: AddedVersion | undefined) {
+  private constructor(places: Places, { name, target, added }: Taken) {
     this.#places = places;
     this.#name = name;
     this.#target = target;
@@ -232,7 +241,7 @@ export class TakenVersion {
     const name = temporaryPath(places);
     system.rename(target.entry, name);
     if (isVersion(places, name, expected, keep)) {
-      return new TakenVersion(places, name, target, added);
+      return new TakenVersion(places, { name, target, added });
     }
     restore(places, name, target);
     if (added !== undefined) dropIfWrong(places, added.content);

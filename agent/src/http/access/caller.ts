@@ -26,7 +26,7 @@ function scriptWith(given: string, reply: FastifyReply, access: Access): Caller 
   const checked = access.tokens.check(given);
   if ('waitS' in checked) {
     reply.header('retry-after', checked.waitS);
-    throw new HttpError(429, 'too-many', `Too many wrong tokens. Try again in ${checked.waitS} s.`);
+    throw new HttpError(429, { code: 'too-many', message: `Too many wrong tokens. Try again in ${checked.waitS} s.` });
   }
   const { token } = checked;
   if (token !== undefined) {
@@ -34,12 +34,12 @@ function scriptWith(given: string, reply: FastifyReply, access: Access): Caller 
     return { is: 'script', token };
   }
   reply.header('www-authenticate', 'Bearer');
-  throw new HttpError(
-    401,
-    'login-required',
-    'The token is wrong, was removed or has expired. The user of this agent makes another one: lockstep token add NAME DIR, where DIR is ' +
+  throw new HttpError(401, {
+    code: 'login-required',
+    message:
+      'The token is wrong, was removed or has expired. The user of this agent makes another one: lockstep token add NAME DIR, where DIR is ' +
       'the folder of this member.',
-  );
+  });
 }
 
 /** True while the login or the token of a caller works. */

@@ -55,31 +55,32 @@ function checkRoute({ caller, routeOptions, is404, method }: FastifyRequest): vo
   if (needed === 'open' || is404 || caller.is === 'own') return;
   if (needed === 'own') {
     const instead = command === undefined ? 'Use the socket .lockstep/api.sock of its folder.' : `Run: ${command}`;
-    throw new HttpError(403, 'socket-only', `Only commands of the agent’s own user may do this. ${instead}`);
+    throw new HttpError(403, {
+      code: 'socket-only',
+      message: `Only commands of the agent’s own user may do this. ${instead}`,
+    });
   }
   switch (caller.is) {
     case 'browser':
       return;
     case 'script':
       if (needed === 'person') {
-        throw new HttpError(
-          403,
-          'person-only',
-          `Only a person may do this, not a script with a token. Run: ${command}`,
-        );
+        throw new HttpError(403, {
+          code: 'person-only',
+          message: `Only a person may do this, not a script with a token. Run: ${command}`,
+        });
       }
       if (!caller.token.isReadOnly || readingMethods.has(method) || changesNothing === true) return;
-      throw new HttpError(
-        403,
-        'read-only',
-        `The token ${caller.token.name} is for reading only, and this request changes something. Use one that was made without --read-only.`,
-      );
+      throw new HttpError(403, {
+        code: 'read-only',
+        message: `The token ${caller.token.name} is for reading only, and this request changes something. Use one that was made without --read-only.`,
+      });
     case 'stranger':
-      throw new HttpError(
-        401,
-        'login-required',
-        'Only the user of this agent may read this. Run lockstep dashboard DIR as that user, where DIR is the folder of this member: it ' +
+      throw new HttpError(401, {
+        code: 'login-required',
+        message:
+          'Only the user of this agent may read this. Run lockstep dashboard DIR as that user, where DIR is the folder of this member: it ' +
           'gives a link that logs a browser in. Programs need no login on the socket DIR/.lockstep/api.sock, or a token: lockstep token add NAME DIR.',
-      );
+      });
   }
 }

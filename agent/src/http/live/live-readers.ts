@@ -29,7 +29,7 @@ export function createLiveReaders(app: FastifyInstance, log: Log): LiveReaders {
     refuseIfFull: (instead) => {
       if (streams.size < liveStreamsMax) return;
       const message = `${liveStreamsMax} live streams are already open. Close one, or use ${instead}.`;
-      throw new HttpError(503, 'too-many', message);
+      throw new HttpError(503, { code: 'too-many', message });
     },
     follow: (socket) => {
       answered.add(socket);

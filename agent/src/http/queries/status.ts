@@ -1,5 +1,5 @@
 import { SOFTWARE_VERSION } from '@lockstep/shared';
-import type { Status } from '@lockstep/shared/api';
+import type { Health, Status } from '@lockstep/shared/api';
 import { oldestActive } from '../../core/membership.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Engine } from '../../sync/engine.ts';
@@ -88,4 +88,9 @@ function oldestMember(engine: Engine): string | undefined {
     { id: self.id, state: engine.lifecycle.state, enabledAt: engine.lifecycle.enabledAt },
     ...others,
   ])?.id;
+}
+
+/** The health of the member: `ok` while it can do its work. */
+export function readHealth({ lifecycle: { state }, health }: Engine): Health {
+  return health.folder.ok ? { ok: true, state } : { ok: false, state, detail: health.folder.detail };
 }

@@ -42,11 +42,10 @@ export const eventRoutes: FastifyPluginAsyncZod<Options> = async (app, { member:
     },
     preHandler: async () => readers.refuseIfFull('/events'),
     handler: () => {
-      throw new HttpError(
-        426,
-        'request-invalid',
-        'This route is a WebSocket. Connect with a WebSocket client, or use /events.',
-      );
+      throw new HttpError(426, {
+        code: 'request-invalid',
+        message: 'This route is a WebSocket. Connect with a WebSocket client, or use /events.',
+      });
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);

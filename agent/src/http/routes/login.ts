@@ -21,11 +21,11 @@ export const loginRoute: FastifyPluginAsyncZod<{ access: Access }> = async (app,
       if (cookie !== undefined) return reply.header('set-cookie', cookie).redirect('/', 303);
       // The page explains how to log in, or opens if this browser is logged in already.
       if (request.headers.accept?.includes('text/html') === true) return reply.redirect('/', 303);
-      throw new HttpError(
-        401,
-        'login-required',
-        'This link was used or has expired. For another one, run lockstep dashboard DIR, where DIR is the folder of this member.',
-      );
+      throw new HttpError(401, {
+        code: 'login-required',
+        message:
+          'This link was used or has expired. For another one, run lockstep dashboard DIR, where DIR is the folder of this member.',
+      });
     },
   );
 };
@@ -60,9 +60,13 @@ export const loginRoutes: FastifyPluginAsyncZod<{ access: Access; dashboard: () 
       const tried = await access.logInByPassword(request.body.password, browserOf(request));
       if ('waitS' in tried) {
         reply.header('retry-after', tried.waitS);
-        throw new HttpError(429, 'too-many', `Too many wrong passwords. Try again in ${tried.waitS} s.`);
+        throw new HttpError(429, {
+          code: 'too-many',
+          message: `Too many wrong passwords. Try again in ${tried.waitS} s.`,
+        });
       }
-      if (tried.cookie === undefined) throw new HttpError(401, 'login-required', 'The password is wrong.');
+      if (tried.cookie === undefined)
+        throw new HttpError(401, { code: 'login-required', message: 'The password is wrong.' });
       reply.header('set-cookie', tried.cookie);
       return { loggedIn: true } as const;
     },

@@ -2,9 +2,8 @@ import { healthSchema } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { mayRead } from '../access/route-access.ts';
 import { createMetrics } from '../metrics.ts';
-import { readHealth } from '../queries/health.ts';
 import { readMetrics } from '../queries/metrics.ts';
-import { readStatus } from '../queries/status.ts';
+import { readHealth, readStatus } from '../queries/status.ts';
 import type { ServedMember } from '../served-member.ts';
 
 /** The detail for callers that may not read paths. */

@@ -52,7 +52,10 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { mem
       const { origin, seq } = request.params;
       const journey = readJourney(engine, { origin: origin as OriginId, seq });
       if (journey !== undefined) return journey;
-      throw new HttpError(404, 'not-found', `The log of this member has no operation ${seq} of ${origin}.`);
+      throw new HttpError(404, {
+        code: 'not-found',
+        message: `The log of this member has no operation ${seq} of ${origin}.`,
+      });
     },
   );
 
@@ -69,11 +72,10 @@ export const operationRoutes: FastifyPluginAsyncZod<Options> = async (app, { mem
     },
     preHandler: async () => readers.refuseIfFull('/ops'),
     handler: () => {
-      throw new HttpError(
-        426,
-        'request-invalid',
-        'This route is a WebSocket. Connect with a WebSocket client, or use /ops.',
-      );
+      throw new HttpError(426, {
+        code: 'request-invalid',
+        message: 'This route is a WebSocket. Connect with a WebSocket client, or use /ops.',
+      });
     },
     wsHandler: (socket, request) => {
       readers.follow(socket);

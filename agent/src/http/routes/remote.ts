@@ -117,7 +117,10 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
       const path = checkedPath(query.path);
       const held = await engine.onDemand.hold(path);
       if ('reason' in held)
-        throw new HttpError(held.code === 'disk-full' ? 507 : 503, 'content-unavailable', held.reason);
+        throw new HttpError(held.code === 'disk-full' ? 507 : 503, {
+          code: 'content-unavailable',
+          message: held.reason,
+        });
       const { socket } = raw;
       socket.once('close', held.release);
       if (socket.destroyed) held.release();

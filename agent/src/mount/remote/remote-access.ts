@@ -23,7 +23,8 @@ export class RemoteAccess implements Access {
   }
 
   async list(directory: string): Promise<readonly NamedEntry[]> {
-    // In this order, a file that is dropped meanwhile is in one of the first two, and one that is brought to the folder in one of the last.
+    // In this order, a file that is dropped meanwhile is in one of the first two lists. A file that is brought to the folder is in one of
+    // the last two.
     const before = await this.#local.list(directory);
     const remote = await this.#files.list(directory);
     const local = await this.#local.list(directory);

@@ -83,12 +83,10 @@ export class ApplyBatch {
     const open = await this.#withoutUnexamined(rows.filter((row) => this.#isReady(row, nowMs)));
     const examined = await this.#withoutRacy(open);
     if (examined.length === 0) return nothingReady;
-    const view = await JournalPlanView.open(
-      this.#context,
-      examined,
-      (content) => this.#transfers.isStaged(content),
-      (operation) => this.#executor.movesWhole(operation),
-    );
+    const view = await JournalPlanView.open(this.#context, examined, {
+      isStaged: (content) => this.#transfers.isStaged(content),
+      movesWhole: (operation) => this.#executor.movesWhole(operation),
+    });
     // Operations of others are journaled without the folder lock. The plan asks the journal about other paths: both must be of one moment.
     const ready = journal.totals.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
     if (ready.length === 0) return nothingReady;

@@ -6,45 +6,41 @@ import { keptContents } from '../contents/kept-contents.ts';
 import type { Context } from '../state/context.ts';
 import { hiddenPaths, isBelowMount, sourcesHere } from '../transfer/local-content.ts';
 
+/** Questions of the planner that the journal cannot answer. */
+export interface PlanChecks {
+  /** True if the content is staged completely. */
+  readonly isStaged: (content: ContentId) => boolean;
+  /** True if the rename of a directory can move it with all its entries. */
+  readonly movesWhole: (operation: Operation) => boolean;
+}
+
 /** The planner's view of the journal and of the contents on this member. Valid while the folder lock is held. */
 export class JournalPlanView implements PlanView {
   readonly #context: Context;
-  readonly #staged: (content: ContentId) => boolean;
-  readonly #movesWhole: (operation: Operation) => boolean;
+  readonly #checks: PlanChecks;
   readonly #history: ReadonlySet<ContentId>;
   /** Mount points that hide files of this member. */
   readonly #mounts: readonly string[];
   /** Those of the copies that the plan puts into the folder. */
   #takenBytes = 0;
 
-  private constructor(
-    context: Context,
-    staged: (content: ContentId) => boolean,
-    movesWhole: (operation: Operation) => boolean,
-    history: ReadonlySet<ContentId>,
-  ) {
+  private constructor(context: Context, checks: PlanChecks, history: ReadonlySet<ContentId>) {
     this.#context = context;
-    this.#staged = staged;
-    this.#movesWhole = movesWhole;
+    this.#checks = checks;
     this.#history = history;
     this.#mounts = hiddenPaths(context.problems);
   }
 
   /** Opens a view for planning `rows`: looks up which of their contents are in history. */
-  static async open(
-    context: Context,
-    rows: readonly PendingPath[],
-    staged: (content: ContentId) => boolean,
-    movesWhole: (operation: Operation) => boolean,
-  ): Promise<JournalPlanView> {
-    const empty = new JournalPlanView(context, staged, movesWhole, new Set());
+  static async open(context: Context, rows: readonly PendingPath[], checks: PlanChecks): Promise<JournalPlanView> {
+    const empty = new JournalPlanView(context, checks, new Set());
     const elsewhere = new Set<ContentId>();
     for (const { heads } of rows) {
       const content = heads[0]?.content;
       if (content !== undefined && empty.localSource(content) === undefined) elsewhere.add(content);
     }
     if (elsewhere.size === 0) return empty;
-    return new JournalPlanView(context, staged, movesWhole, await keptContents(context, [...elsewhere]));
+    return new JournalPlanView(context, checks, await keptContents(context, [...elsewhere]));
   }
 
   head(path: string): Operation | undefined {
@@ -72,11 +68,11 @@ export class JournalPlanView implements PlanView {
   }
 
   movesWhole(operation: Operation): boolean {
-    return this.#movesWhole(operation);
+    return this.#checks.movesWhole(operation);
   }
 
   localSource(content: ContentId): ContentSource | undefined {
-    const staged = (): boolean => this.#staged(content);
+    const staged = (): boolean => this.#checks.isStaged(content);
     const history = (): boolean => this.#history.has(content);
     const [first] = sourcesHere(this.#context, content, ['received', 'staged', 'folder', 'history'], {
       staged,

@@ -12,8 +12,8 @@ const operationsMax = 50;
 const encoder = new TextEncoder();
 
 /**
- * The path that `copy` is a conflict copy of. If the name of the copy had to be shortened, that is an existing file with a longer
- * name, one of whose operations has the stamp of the copy.
+ * The path that `copy` is a conflict copy of. If the name of the copy had to be shortened, that is an existing file with a longer name. One
+ * of its operations has the stamp of the copy.
  */
 export function findOriginal(journal: Journal, copy: string): string {
   const plain = originalPath(copy);

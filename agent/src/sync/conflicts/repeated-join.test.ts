@@ -9,8 +9,8 @@ const bee = 'bee' as OriginId;
 const cat = 'cat' as OriginId;
 
 /**
- * Ant joined its own version and that of bee, which was visible, while bee, without ant's version, made an operation in `meanwhile` that
- * takes precedence over its own version. Returns the contents at the name and in the copies.
+ * Ant joins its own version and that of bee, which is visible. Bee, without ant's version, makes an operation in `meanwhile` that takes
+ * precedence over its own version. Returns the contents at the name and in the copies.
  */
 async function joinedMeanwhile(meanwhile: (member: LoneMember, seen: Operation) => readonly Operation[]): Promise<{
   readonly name: readonly string[];

@@ -13,19 +13,22 @@ import { MissingEntries } from './missing-entries.ts';
 import { detectRename, type ExistingEntry } from './rename-detector.ts';
 import { RowComparison } from './row-comparison.ts';
 
-/**
- * Examines a batch of paths and journals the changes. The caller holds the folder lock. `read`: large files that have already been
- * read; their content is used if they are unchanged. `scannedUpToMs`: all names that appeared before this time have been examined, so
- * that an entry missing since then is not at another path.
- */
+/** The paths of a detection, with the facts known about them. */
+export interface DetectionRequest {
+  readonly batch: readonly DirtyPath[];
+  /** Large files that have already been read; their content is used if they are unchanged. */
+  readonly read: ReadonlyMap<string, Observation & { state: 'file' }>;
+  /** All names that appeared before this time have been examined: an entry missing since then is not at another path. */
+  readonly scannedUpToMs: number;
+}
+
+/** Examines a batch of paths and journals the changes. The caller holds the folder lock. */
 export async function detectChanges(
   context: Context,
   operationWriter: OperationWriter,
-  batch: readonly DirtyPath[],
-  read: ReadonlyMap<string, Observation & { state: 'file' }>,
-  scannedUpToMs: number,
+  request: DetectionRequest,
 ): Promise<Detection> {
-  const detector = new ChangeDetector(context, operationWriter, batch, read, scannedUpToMs);
+  const detector = new ChangeDetector(context, operationWriter, request);
   await detector.run();
   return detector.detection;
 }
@@ -41,13 +44,7 @@ class ChangeDetector {
   readonly #nowMs: number;
   readonly #wallMs: number;
 
-  constructor(
-    context: Context,
-    operationWriter: OperationWriter,
-    batch: readonly DirtyPath[],
-    read: ReadonlyMap<string, Observation & { state: 'file' }>,
-    scannedUpToMs: number,
-  ) {
+  constructor(context: Context, operationWriter: OperationWriter, { batch, read, scannedUpToMs }: DetectionRequest) {
     this.#context = context;
     this.#changes = new ChangeBatch(context, operationWriter);
     this.#batch = batch;

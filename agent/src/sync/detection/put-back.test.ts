@@ -27,7 +27,11 @@ async function lostHere(kind: (typeof kinds)[number]) {
   const detected = async (...paths: readonly string[]): Promise<void> => {
     const batch = paths.map((path) => ({ path, firstMs: 0, lastMs: 0, dueMs: 0 }));
     const done = context.lock.run(() =>
-      detectChanges(context, member.operationWriter, batch, new Map(), Number.MAX_SAFE_INTEGER),
+      detectChanges(context, member.operationWriter, {
+        batch,
+        read: new Map(),
+        scannedUpToMs: Number.MAX_SAFE_INTEGER,
+      }),
     );
     await member.passes(1_000);
     await done;

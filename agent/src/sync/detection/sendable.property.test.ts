@@ -142,7 +142,11 @@ describe('[LC20] any observation in the folder', () => {
           const before = journal.heads.at(path)[0];
           context.problems.clearPath(path);
           const unsettled = { path, firstMs: 0, lastMs: 0, dueMs: 0, missingSinceMs: -1_000 };
-          await detectChanges(context, operationWriter, [unsettled], new Map(), Number.MAX_SAFE_INTEGER);
+          await detectChanges(context, operationWriter, {
+            batch: [unsettled],
+            read: new Map(),
+            scannedUpToMs: Number.MAX_SAFE_INTEGER,
+          });
           const [head] = journal.heads.at(path);
           const problem = context.problems.ofPath(path);
           if (head === before) {

@@ -51,8 +51,8 @@ export function isCopyOf(copy: Operation, lost: Pick<Operation, 'content' | 'tar
 }
 
 /**
- * True if a file or link that lost is about to be replaced, a user has moved or touched it since, and no conflict copy of it is whole:
- * it is then the only entry with its content.
+ * True if a losing file or link is the only entry with its content. It is about to be replaced, a user has moved or touched it since, and
+ * no conflict copy of it is whole.
  */
 export async function isPutBack(
   context: Context,

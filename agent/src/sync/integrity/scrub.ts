@@ -32,8 +32,8 @@ interface Position {
 }
 
 /**
- * Reads all files of the folder once in each interval, a block at a time with rests between, and has files that differ from their
- * content id checked for damage. It pauses while the folder is busy.
+ * Reads all files of the folder once in each interval, a block at a time with rests in between. Files that differ from their content id are
+ * checked for damage. It pauses while the folder is busy.
  */
 export class Scrub {
   readonly #context: Context;

@@ -298,7 +298,7 @@ export class LocalChanges {
     try {
       const { scannedUpToMs } = this.#barrier;
       const result = await lock.run(() =>
-        detectChanges(this.#context, this.#operationWriter, batch, read, scannedUpToMs),
+        detectChanges(this.#context, this.#operationWriter, { batch, read, scannedUpToMs }),
       );
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);

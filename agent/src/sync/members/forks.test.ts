@@ -23,7 +23,7 @@ class Side {
     const { context, peers, operationWriter, journal } = this.member;
     const ownOrigin = new OwnOrigin(context, () => undefined);
     this.forks = new Forks(context, { peers, operationWriter, ownOrigin });
-    this.peer = new Peer('peer' as MemberId, undefined, 0, new Agreement(journal));
+    this.peer = new Peer('peer' as MemberId, { agreement: new Agreement(journal), nowWallMs: 0 });
     this.peer.link = { send: (message: PeerMessage) => this.sent.push(message) } as unknown as Link;
   }
 

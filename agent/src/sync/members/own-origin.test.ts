@@ -30,7 +30,7 @@ function started({
     renewed++;
   });
   const heardOf = (known: number): Peer => {
-    const peer = new Peer(bee, undefined, 0, new Agreement(journal));
+    const peer = new Peer(bee, { agreement: new Agreement(journal), nowWallMs: 0 });
     peer.known = { [before]: known };
     return peer;
   };

@@ -33,6 +33,14 @@ export interface PassedOn {
   readonly atMs: number;
 }
 
+/** The state of a member at the time when this one learns of it. */
+interface PeerStart {
+  readonly agreement: Agreement;
+  /** Its last acknowledgement in the journal, if there is one. */
+  readonly applied?: Applied | undefined;
+  readonly nowWallMs: number;
+}
+
 /** The state of another member as known here; it outlives sessions. */
 export class Peer {
   readonly id: MemberId;
@@ -86,10 +94,10 @@ export class Peer {
   readonly knownAt = new AckTimes(timedRangesMax);
   readonly appliedAt = new AckTimes(timedRangesMax);
 
-  constructor(id: MemberId, applied: Applied | undefined, nowWallMs: number, agreement: Agreement) {
+  constructor(id: MemberId, { agreement, applied = emptyApplied, nowWallMs }: PeerStart) {
     this.agreement = agreement;
     this.id = id;
-    this.applied = applied ?? emptyApplied;
+    this.applied = applied;
     this.stateSince = nowWallMs;
   }
 

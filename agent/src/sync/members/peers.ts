@@ -217,7 +217,7 @@ export class Peers {
 
   #create(id: MemberId, applied: Applied | undefined): Peer {
     const { clock, journal } = this.#context;
-    const peer = new Peer(id, applied, clock.wallMs(), new Agreement(journal));
+    const peer = new Peer(id, { agreement: new Agreement(journal), applied, nowWallMs: clock.wallMs() });
     this.#peers.set(id, peer);
     return peer;
   }

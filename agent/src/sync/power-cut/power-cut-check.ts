@@ -18,8 +18,8 @@ const clockStepMs = 1_000;
 /** Name of the setting that says whether the agent is running, or was killed. */
 const runningSetting = 'running';
 /**
- * Name of the setting that holds the end of the boot in which the machine stopped while the agent ran, until the folder was compared with the
- * journal since. The start that finds it may itself be stopped before that.
+ * Name of the setting that holds the end of the boot in which the machine stopped while the agent ran. It stays until the folder was
+ * compared with the journal since: the start that finds it may itself be stopped before that.
  */
 const cutOffSetting = 'cut-off-at';
 const folderRetryMs = 1_000;
@@ -178,9 +178,9 @@ export class PowerCutCheck {
   }
 
   /**
-   * Records data that the disk alone lost: entries that differ from their row without a later change time, which no user can set back.
-   * If another file has the name, possibly from a directory moved there, or the row was recorded in the tick of the change, the user
-   * may have made the change: it supersedes nothing.
+   * Records data that the disk alone lost: entries that differ from their row without a later change time, which no user can set back. The
+   * user may have made the change if another file has the name, possibly from a directory moved there. So may they if the row was recorded
+   * in the tick of the change. Such a change supersedes nothing.
    */
   async #examineLost(paths: readonly string[]): Promise<void> {
     const { journal } = this.#context;

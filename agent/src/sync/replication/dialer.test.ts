@@ -12,7 +12,7 @@ test('[MB3] refusals of a member end when a session with it opens, whichever sid
   const network = {
     dial: () => Promise.reject(new LockstepError('cluster-mismatch', 'the cluster keys differ')),
   } as unknown as Network;
-  const dialer = new Dialer(ant.context, ant.peers, network, [address]);
+  const dialer = new Dialer(ant.context, { peers: ant.peers, network, fixed: [address] });
   dialer.start();
   noteRefused(ant.context, '192.0.2.7:50990', 'the cluster keys differ');
   noteRefused(ant.context, '192.0.2.8:50990', 'the cluster keys differ');

@@ -22,6 +22,14 @@ interface Target {
   isOwn: boolean;
 }
 
+/** The parts of a member that the dialer uses. */
+interface DialerParts {
+  readonly peers: Peers;
+  readonly network: Network;
+  /** The addresses from the configuration. */
+  readonly fixed: readonly string[];
+}
+
 /** Dials every known address without a session (JOIN), repeatedly, with a backoff of up to 10 s. */
 export class Dialer {
   readonly #context: Context;
@@ -33,8 +41,7 @@ export class Dialer {
   #paused = false;
   #stopped = false;
 
-  /** `fixed`: addresses from the configuration. */
-  constructor(context: Context, peers: Peers, network: Network, fixed: readonly string[]) {
+  constructor(context: Context, { peers, network, fixed }: DialerParts) {
     this.#context = context;
     this.#network = network;
     this.#peers = peers;

@@ -14,7 +14,7 @@ const path = 'file.txt';
 class Pair {
   readonly ant = new LoneMember();
   readonly bee = new LoneMember();
-  readonly peer = new Peer('bee' as MemberId, undefined, 0, new Agreement(this.ant.journal));
+  readonly peer = new Peer('bee' as MemberId, { agreement: new Agreement(this.ant.journal), nowWallMs: 0 });
   readonly beeOrigin = 'bee' as OriginId;
 
   /** Adds operations to both journals. */

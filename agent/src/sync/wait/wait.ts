@@ -85,7 +85,7 @@ export async function waitForDurability(
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals.all();
-    let copies = new WantedCopies(parts, query, keepers, wanted);
+    let copies = new WantedCopies(parts, { query, keepers, wanted });
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);
@@ -96,7 +96,7 @@ export async function waitForDurability(
         // Numbers in the goal are gone, and their entries have others now: the vector of all known operations covers these.
         seals = context.journal.seals.all();
         holders = new ReplicaCount(context, goalOf(context, undefined));
-        copies = new WantedCopies(parts, query, keepers, wanted);
+        copies = new WantedCopies(parts, { query, keepers, wanted });
       }
       const holding = isOfCopies ? keepers.countLevel(holders) : keepers.count(holders, query.path);
       const areEnough = holding >= wanted && (!isForAll || keepers.areLevel(holders));

@@ -24,6 +24,14 @@ interface Parts {
   readonly copies: RuledCopies;
 }
 
+/** The query of a wait, and the members that it counts. */
+interface WantedCount {
+  readonly query: WaitQuery;
+  readonly keepers: Keepers;
+  /** The number of members that must have the contents. */
+  readonly wanted: number;
+}
+
 /** The copies on members on demand that a wait needs in addition to the members that are counted by what they acknowledge. */
 export class WantedCopies {
   readonly #parts: Parts;
@@ -35,7 +43,7 @@ export class WantedCopies {
   /** Files that lack copies, as of the last answers. */
   blocking: readonly Blocking[] = [];
 
-  constructor(parts: Parts, query: WaitQuery, keepers: Keepers, wanted: number) {
+  constructor(parts: Parts, { query, keepers, wanted }: WantedCount) {
     this.#parts = parts;
     this.#query = query;
     this.#keepers = keepers;

@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useAnswering } from '../../live/status-context.ts';
-import { newerBuild } from './newer-build.ts';
 import { isReaderBusy, mayReloadFor } from './reload-rule.ts';
 
+const timeoutMs = 5_000;
 /** The interval at which it is checked whether the reader is still busy. */
 const checkMs = 1_000;
 /** The interval at which the agent is asked for its page until that could be read. */
@@ -59,6 +59,29 @@ export function NewBuildNotice() {
 function memoryOfSession(): Storage | undefined {
   try {
     return sessionStorage;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address of the script that a page of the dashboard begins with. The build puts a hash of all scripts into its name. */
+function mainScriptOf(page: Document): string | undefined {
+  return page.querySelector('script[type="module"][src]')?.getAttribute('src') ?? undefined;
+}
+
+/**
+ * The main script of the page that the agent serves now, if it is another than that of this page; null if it is the same. Undefined if that
+ * cannot be known now, or the script cannot be loaded yet: while a new version is being installed, the page and the files that it names may
+ * not belong together.
+ */
+async function newerBuild(): Promise<string | null | undefined> {
+  try {
+    const answer = await fetch('/', { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) });
+    if (!answer.ok) return undefined;
+    const served = mainScriptOf(new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    if (served === undefined || served === mainScriptOf(document)) return null;
+    const script = await fetch(served, { method: 'HEAD', signal: AbortSignal.timeout(timeoutMs) });
+    return script.ok ? served : undefined;
   } catch {
     return undefined;
   }

@@ -6,7 +6,6 @@ import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { Failed } from '../../parts/notice.tsx';
 import { TimeChart } from '../../parts/time-chart.tsx';
-import { throughputSums } from './throughput-sums.ts';
 import { Aside, Tile } from './tile.tsx';
 
 const spanMs = 600_000;
@@ -40,6 +39,19 @@ export function ThroughputTile() {
       )}
     </Tile>
   );
+}
+
+/** The samples as a line, and their sums. */
+function throughputSums(samples: Throughput['samples']) {
+  const sumOf = (key: 'operations' | 'receivedBytes' | 'sentBytes'): number =>
+    samples.reduce((sum, sample) => sum + sample[key], 0);
+  return {
+    at: samples.map(({ at }) => at),
+    operations: samples.map(({ operations }) => operations),
+    total: sumOf('operations'),
+    receivedBytes: sumOf('receivedBytes'),
+    sentBytes: sumOf('sentBytes'),
+  };
 }
 
 function describe({ total, receivedBytes, sentBytes }: ReturnType<typeof throughputSums>, name: string): string {

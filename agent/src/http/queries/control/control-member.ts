@@ -100,5 +100,5 @@ async function ask(
 
 function refusalOf({ code, message, version }: Extract<ControlAnswer, { refused: unknown }>['refused']): Error {
   const known = knownCodes.safeParse(code).data ?? 'request-invalid';
-  return new HttpError(statuses[code] ?? (known === 'request-invalid' ? 400 : 409), known, message, version);
+  return new HttpError(statuses[code] ?? (known === 'request-invalid' ? 400 : 409), { code: known, message, version });
 }

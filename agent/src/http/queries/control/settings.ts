@@ -13,10 +13,10 @@ export async function changeSetting(
 ): Promise<Settings> {
   const outcome = await settings.change(change, version);
   if (outcome.is === 'changed') return settings.read();
-  throw new HttpError(
-    412,
-    'version-mismatch',
-    'config.toml was changed since it was shown. Nothing was written: look at what is there now, and change it again.',
-    outcome.version,
-  );
+  throw new HttpError(412, {
+    code: 'version-mismatch',
+    message:
+      'config.toml was changed since it was shown. Nothing was written: look at what is there now, and change it again.',
+    version: outcome.version,
+  });
 }

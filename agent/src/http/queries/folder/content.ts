@@ -108,8 +108,10 @@ async function onDemand(
   return blocksOf(range, async (index) => {
     const bytes = await stream.block(index);
     if ('reason' in bytes) {
-      if (bytes.isReplaced) throw new HttpError(410, 'version-replaced', bytes.reason);
-      throw bytes.code === 'disk-full' ? new HttpError(507, 'disk-full', bytes.reason) : unavailable(bytes.reason);
+      if (bytes.isReplaced) throw new HttpError(410, { code: 'version-replaced', message: bytes.reason });
+      throw bytes.code === 'disk-full'
+        ? new HttpError(507, { code: 'disk-full', message: bytes.reason })
+        : unavailable(bytes.reason);
     }
     const { offset } = blockRange(size, index);
     return bytes.subarray(Math.max(0, range.start - offset), Math.max(0, range.end - offset));

@@ -21,7 +21,7 @@ const statusOf: Record<Refused['code'], number> = {
 export function entryAt(engine: Engine, path: string): Operation {
   const [head] = engine.context.journal.heads.at(path);
   if (head !== undefined && isLive(head)) return head;
-  throw new HttpError(404, 'no-entry', `There is nothing at ${path}.`);
+  throw new HttpError(404, { code: 'no-entry', message: `There is nothing at ${path}.` });
 }
 
 /** A directory; undefined: the folder itself. */
@@ -48,5 +48,5 @@ export function written(path: string, result: Done | Refused): WrittenEntry {
 export function accepted<Result extends Done | Removed>(result: Result | Refused): Result {
   if (result.done) return result;
   const version = result.current === undefined ? undefined : dotKey(result.current);
-  throw new HttpError(statusOf[result.code], result.code, result.reason, version);
+  throw new HttpError(statusOf[result.code], { code: result.code, message: result.reason, version });
 }
