@@ -18,6 +18,7 @@ export class OpenFile {
   /** Its path; undefined once it was removed or replaced. Its bytes stay until the last program closes it. */
   path: string | undefined;
   handles = 0;
+  readonly #openedAt: string;
   #version: OpenVersion | undefined;
   #draft: Draft | undefined;
   /** The version that the draft replaces; undefined: nothing was there. */
@@ -34,6 +35,7 @@ export class OpenFile {
   private constructor(parts: FileParts, path: string) {
     this.#parts = parts;
     this.path = path;
+    this.#openedAt = path;
   }
 
   /** A session of the file that is at `path`. */
@@ -48,7 +50,7 @@ export class OpenFile {
   /** A session of a file that is not there yet. */
   static async created(parts: FileParts, path: string, mode: number): Promise<OpenFile> {
     const file = new OpenFile(parts, path);
-    file.#draft = await parts.access.draft(undefined, mode);
+    file.#draft = await parts.access.draft(path, undefined, mode);
     file.#isUntouched = true;
     return file;
   }
@@ -144,15 +146,18 @@ export class OpenFile {
   }
 
   /** Changes the draft. A program that goes on after an error has dealt with it, as a database does that rolls back. */
-  #change<Result>(change: () => Result): Result {
+  #change<Result>(change: () => Soon<Result>): Soon<Result> {
     this.#isUntouched = false;
+    const failed = (error: unknown): never => {
+      this.#failure = { error };
+      throw error;
+    };
     try {
       const result = change();
       this.#failure = undefined;
-      return result;
+      return result instanceof Promise ? result.catch(failed) : result;
     } catch (error) {
-      this.#failure = { error };
-      throw error;
+      return failed(error);
     }
   }
 
@@ -169,7 +174,7 @@ export class OpenFile {
     try {
       const base = opened.version;
       const { mode } = opened.stat();
-      const draft = await access.draft(isEmpty ? undefined : opened, mode);
+      const draft = await access.draft(this.#openedAt, isEmpty ? undefined : opened, mode);
       this.#base = base;
       this.#draft = draft;
       this.#release = release;
