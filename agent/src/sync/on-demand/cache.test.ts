@@ -175,3 +175,42 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   engine.cache.closeDrafts(room);
   expect(engine.cache.usedBytes).toBe(mebibyte);
 });
+
+test('[OD24] a read that was refused for lack of room is refused again without a wait, and not once there is room', async () => {
+  const bee = new ScriptedPeer('b');
+  let lacks = false;
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks, shows: true });
+  };
+  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
+  const { cache, onDemand } = engine;
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => journal.disk('song')?.remote === true, minuteMs)).toBe(true);
+  lacks = true;
+  cache.limit({ bytes: mebibyte });
+  volume.disk.write('own', virtualContent('own', mebibyte));
+  await until(() => false, 2_000);
+  expect(cache.usedBytes).toBe(mebibyte);
+
+  let reserves = 0;
+  const reserve = cache.reserve.bind(cache);
+  cache.reserve = (path, bytes) => {
+    reserves++;
+    return reserve(path, bytes);
+  };
+  const codes: string[] = [];
+  const read = async (): Promise<void> => {
+    const fetched = await onDemand.fetch('song');
+    codes.push(fetched.isHere ? 'here' : fetched.code);
+  };
+  void read();
+  expect(await until(() => codes.length === 1, 6_000)).toBe(true);
+  void read();
+  expect(await until(() => codes.length === 2, 10)).toBe(true);
+  expect([codes, reserves]).toEqual([['disk-full', 'disk-full'], 1]);
+  cache.limit({ bytes: 3 * mebibyte });
+  void read();
+  expect(await until(() => reserves === 2, 100)).toBe(true);
+});
