@@ -243,3 +243,9 @@ test.each(['.lockstep/cluster.key', 'docs/.LOCKSTEP', 'LOCKST~1/x', '.lockstep%2
     }
   },
 );
+
+test('[FM9] a file that is larger than a file can be is refused before its bytes come', async () => {
+  const refused = await put('film', '', { 'content-length': String(2 ** 60) });
+  expect(refused).toMatchObject({ status: 413, said: { error: { code: 'body-too-large' } } });
+  expect(refused.body).toContain('512 GiB');
+});

@@ -142,7 +142,7 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
   app.post(
     '/remote/room',
     {
-      config: { atOnce: holdsMax, streamsBody: true },
+      config: { atOnce: holdsMax, streamsBody: true, access: 'own', command: 'lockstep mount' },
       schema: {
         tags: ['files'],
         summary:
@@ -171,7 +171,7 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
   app.post(
     '/remote/room/:room',
     {
-      config: { atOnce: holdsMax },
+      config: { atOnce: holdsMax, access: 'own', command: 'lockstep mount' },
       schema: {
         tags: ['files'],
         summary: 'Set how much room is reserved for what programs write through a mount',
@@ -196,7 +196,7 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
   app.post(
     '/remote/room/:room/published',
     {
-      config: { atOnce: holdsMax },
+      config: { atOnce: holdsMax, access: 'own', command: 'lockstep mount' },
       schema: {
         tags: ['files'],
         summary:

@@ -1,4 +1,5 @@
-import { parentOf } from '@lockstep/shared';
+import { fileBytesMax, parentOf } from '@lockstep/shared';
+import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, OpenVersion, Soon, VersionId } from '../ports/access.ts';
 import { after } from '../soon.ts';
 
@@ -82,8 +83,9 @@ export class OpenFile {
     return this.#write(bytes, (draft) => draft.stat().size);
   }
 
-  #write(bytes: Uint8Array, offsetIn: (draft: Draft) => number): Promise<number> | number {
+  #write(bytes: Uint8Array, offsetIn: (opened: OpenVersion | Draft) => number): Promise<number> | number {
     return this.#step(() => {
+      checkSize(offsetIn(this.#opened()) + bytes.length);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.write(bytes, offsetIn(draft)));
       return this.#begin().then((begun) => this.#change(() => begun.write(bytes, offsetIn(begun))));
@@ -92,6 +94,7 @@ export class OpenFile {
 
   truncate(size: number): Promise<void> | void {
     return this.#step(() => {
+      checkSize(size);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.truncate(size));
       // Nothing of an old version is copied if nothing of it stays.
@@ -232,4 +235,9 @@ export class OpenFile {
     });
     return running;
   }
+}
+
+/** Throws EFBIG for a size that cannot be replicated. Nothing of the draft is lost by that, unlike by a write that fails. */
+function checkSize(bytes: number): void {
+  if (bytes > fileBytesMax) throw new MountError('EFBIG', `A file has at most ${fileBytesMax} bytes.`);
 }

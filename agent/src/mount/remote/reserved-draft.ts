@@ -49,8 +49,8 @@ export class ReservedDraft implements Draft {
   }
 
   truncate(size: number): Soon<void> {
-    return after(this.#grow(size), () => {
-      this.#draft.truncate(size);
+    const truncated = after(this.#grow(size), () => this.#draft.truncate(size)) as Soon<void>;
+    return after(truncated, () => {
       if (size >= this.#bytes) return;
       this.#room.giveBack(this.#bytes - size);
       this.#bytes = size;
