@@ -15,6 +15,7 @@ const mebibyte = 1_048_576;
 const cluster = useCluster(['ant', 'bee']);
 let cow: Member;
 let root: string;
+let env: Record<string, string>;
 let mount: Mount;
 
 const ant = (): Member => cluster().member('ant');
@@ -22,7 +23,7 @@ const at = (path: string): string => mount.path(path);
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'lockstep-mounts-'));
-  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
+  env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
   cow = await cluster().add('cow', { start: { env } });
   mkdirSync(join(root, 'other'));
   mount = await Mount.open(cow, join(root, 'point'));
@@ -169,6 +170,37 @@ test('[OD23] what programs write is counted once, never exceeds the cache, and i
   await run('fusermount3', ['-uz', join(root, 'other')]).catch(() => undefined);
   await writeFile(at('films/g'), randomBytes(13 * mebibyte));
   await rm(at('films'), { recursive: true });
+});
+
+test('[FM7] [OD23] a program that writes while its agent is killed goes on when that is back', async () => {
+  const bytes = randomBytes(6 * mebibyte);
+  const file = await open(at('log'), 'w');
+  const write = (start: number) => file.write(bytes, start, mebibyte, start);
+  for (const start of [0, 1, 2]) await write(start * mebibyte);
+  await cow.kill();
+  const next = write(3 * mebibyte).catch((error: NodeJS.ErrnoException) => error.code);
+  await cow.start({ env });
+  // It waits for a while. When the mount has noticed that no agent is there, programs get an error.
+  if ((await next) === 'EIO') await eventually(() => write(3 * mebibyte));
+  for (const start of [4, 5]) await eventually(() => write(start * mebibyte));
+  await eventually(async () => expect((await cow.status()).cache?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte));
+  await file.close();
+  await eventually(async () => expect((await readFile(ant().path('log'))).equals(bytes)).toBe(true));
+  await cluster().connected();
+});
+
+test('[FM2] programs in two mounts of a member add lines to a file in turns', async () => {
+  const other = await Mount.open(cow, join(root, 'second'));
+  try {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
+    for (const [index, line] of lines.entries()) {
+      await appendFile((index % 2 === 0 ? mount : other).path('turns'), line);
+    }
+    for (const each of [mount, other]) expect(await readFile(each.path('turns'), 'utf8')).toBe(lines.join(''));
+    await eventually(async () => expect(await readFile(ant().path('turns'), 'utf8')).toBe(lines.join('')));
+  } finally {
+    await other.close();
+  }
 });
 
 test('[OD12] a file is there while it is fetched: nothing is made or removed in its place', async () => {

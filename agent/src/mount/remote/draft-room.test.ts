@@ -18,14 +18,20 @@ let questions: number;
 /** Ends each room that the agent keeps, as at its end. */
 let forget: () => void;
 let isForgotten: boolean;
+/** For so long from the first question on the agent does not answer. */
+let awayMs: number;
 /** Ends the question whether published files are journaled. */
 let settled: (() => void) | undefined;
 let room: DraftRoom;
 
 beforeEach(() => {
+  awayMs = 0;
+  let firstMs: number | undefined;
   [reserved, roomBytes, questions, settled, isForgotten] = [0, 1_000 * mebibyte, 0, undefined, false];
   const files: Pick<RemoteFiles, 'openRoom'> = {
     async openRoom(ended) {
+      firstMs ??= performance.now();
+      if (performance.now() < firstMs + awayMs) throw new MountError('EIO');
       isForgotten = false;
       forget = () => {
         [isForgotten, reserved] = [true, 0];
@@ -97,6 +103,12 @@ test('[OD23] an agent that starts again reserves the room of the drafts that are
   forget();
   await room.take('a', 1);
   expect(reserved).toBeGreaterThanOrEqual(mebibyte + 1);
+});
+
+test('[OD23] a write waits for an agent that starts again', async () => {
+  awayMs = 500;
+  await room.take('a', mebibyte);
+  expect(reserved).toBeGreaterThanOrEqual(mebibyte);
 });
 
 test('[OD23] a draft has room for its size: also for what it was copied from, and less after it was truncated', async () => {

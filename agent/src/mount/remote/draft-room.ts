@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { MountError } from '../errno.ts';
 import type { Soon } from '../ports/access.ts';
 import type { PublishedFile, RemoteFiles, Room, RoomRequest } from './remote-files.ts';
@@ -7,8 +8,9 @@ const spareBytes = 262_144;
 const stepShare = 1 / 4;
 const stepBytesMax = 67_108_864;
 const spareLastsMs = 1_000;
-/** How soon the agent is asked again for the room of drafts after it has ended. */
+/** How soon an agent that has ended is asked again, and for how long a write waits for it: programs get an error within 10 s. */
 const againMs = 200;
+const agentMsMax = 7_000;
 
 /**
  * The room in the cache of a member on demand for the drafts of this mount. Each draft takes a part of it as it grows. The agent frees it when
@@ -83,15 +85,21 @@ export class DraftRoom {
 
   async #takeMore(path: string, bytes: number): Promise<void> {
     this.#lastPath = path;
+    const untilMs = performance.now() + agentMsMax;
     while (this.#neededBytes + bytes > this.#reservedBytes) {
       const settling = [...this.#settling];
       const needed = this.#neededBytes + bytes;
       try {
         await this.#set({ path, bytes: needed, wished: needed + this.#spareMax() });
       } catch (error) {
-        // A file that was just published may count twice until it is journaled.
-        if ((error as MountError).code !== 'ENOSPC' || settling.length === 0) throw error;
-        await Promise.all(settling);
+        const { code } = error as MountError;
+        if (code === 'ENOSPC' && settling.length > 0) {
+          // A file that was just published cannot be dropped until it is journaled.
+          await Promise.all(settling);
+        } else if (code !== 'ENOSPC' && performance.now() < untilMs) {
+          // An agent that starts again is back in a moment.
+          await delay(againMs);
+        } else throw error;
       }
     }
     this.#neededBytes += bytes;
