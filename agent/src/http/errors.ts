@@ -50,12 +50,16 @@ export function answerError(error: unknown, reply: FastifyReply, log: Log): Fast
   const status = frameworkStatus(error);
   if (status !== undefined) {
     const code = status === 413 ? 'body-too-large' : status === 404 ? 'not-found' : 'request-invalid';
-    return sendError(reply, status, { code, message: error instanceof Error ? error.message : String(error) });
+    const { code: cause, message } = error as Error & { readonly code?: unknown };
+    return sendError(reply, status, { code, message: cause === 'FST_ERR_BAD_URL' ? badAddress : message });
   }
   log.error({ error, method: reply.request.method, route: reply.request.routeOptions.url }, 'a request failed');
   const message = 'The agent could not answer because of an internal error: see its log.';
   return sendError(reply, 500, { code: 'internal', message });
 }
+
+const badAddress =
+  'The address is not percent-encoded UTF-8: write each byte that is not a letter or a digit as % and two hexadecimal digits, and % itself as %25.';
 
 /** The 4xx status that fastify chose for a faulty request; undefined for other errors. */
 function frameworkStatus(error: unknown): number | undefined {

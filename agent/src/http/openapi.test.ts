@@ -45,6 +45,7 @@ test('[API4] the description names every route and has a summary of each', async
       ...['ops/live', 'ops/{origin}/{seq}'],
       ...['replay', 'rescan', 'status', 'verify', 'wait'],
       ...['files', 'files/{path}', 'remote', 'remote/hold', 'remote/used', 'remote/settle', 'pin', 'unpin'],
+      ...['remote/room', 'remote/room/{room}', 'remote/room/{room}/published'],
       ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
       ...['login', 'login-link', 'logout', 'sessions', 'sessions/end', 'summary', 'tokens', 'tokens/remove'],
       ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],

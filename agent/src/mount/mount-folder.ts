@@ -8,6 +8,7 @@ import { FolderAccess } from './folder/folder-access.ts';
 import { loadFuse, mountFuse, unmount } from './fuse/fuse-mount.ts';
 import { Handlers } from './fuse/handlers.ts';
 import { draftDirectory, isMounted } from './mount-point.ts';
+import { DraftRoom } from './remote/draft-room.ts';
 import { RemoteAccess } from './remote/remote-access.ts';
 import type { RemoteFiles } from './remote/remote-files.ts';
 
@@ -54,7 +55,8 @@ export async function mountFolder({
     nowMs: () => Date.now(),
   };
   const local = new FolderAccess(directory, staging);
-  const access = new LateRemoval(remote === undefined ? local : new RemoteAccess(local, remote));
+  const room = remote && new DraftRoom(remote);
+  const access = new LateRemoval(remote && room ? new RemoteAccess(local, remote, room) : local);
   const onConflict = (path: string, copy: string): void =>
     say(`${path} has another version by now, which stays there. What was written through the mount is ${copy}.`);
   const files = new OpenFiles({ access, onConflict });
@@ -82,6 +84,7 @@ export async function mountFolder({
       const failed = await files.closeAll();
       for (const path of failed) say(`${path} could not be saved: what was written last is lost.`);
       if (await isMounted(mountPoint)) await unmount(mountPoint);
+      room?.end();
       await rm(drafts, { recursive: true, force: true });
     },
   };

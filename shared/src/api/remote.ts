@@ -58,6 +58,32 @@ export const settleResultSchema = z.object({
 
 export const holdQuerySchema = z.object({ path: z.string().min(1) });
 
+/**
+ * `POST /api/v1/remote/room/ROOM`: how much room programs need for what they write through a mount. Without a path, what is beyond `wished`
+ * is given back, and nothing is reserved.
+ */
+export const roomRequestSchema = z.object({
+  path: z.string().optional().describe('The file for which it is needed, to name it in a refusal.'),
+  bytes: countSchema.describe('So much is reserved, or the request is refused.'),
+  wished: countSchema.describe('So much is reserved if it is free.'),
+  journaled: countSchema.describe(
+    'Bytes of journaled files: they were reserved, and are not counted in the others here.',
+  ),
+});
+
+export const roomResultSchema = z.object({ bytes: countSchema.describe('What is reserved now.') });
+
+/** The most files in one request. */
+export const publishedMax = 100;
+
+/** `POST /api/v1/remote/room/ROOM/published`: what was reserved for these files counts as theirs when they are journaled, which the answer tells. */
+export const publishedRequestSchema = z.object({
+  files: z.array(z.object({ path: z.string().min(1), inode: countSchema, bytes: countSchema })).max(publishedMax),
+});
+
+/** The header of the answer to `POST /api/v1/remote/room`: the room is reserved under this name until the connection ends. */
+export const roomHeader = 'lockstep-room';
+
 export type RemoteFile = z.infer<typeof remoteFileSchema>;
 export type RemotePage = z.infer<typeof remotePageSchema>;
 export type RemoteQuery = z.infer<typeof remoteQuerySchema>;

@@ -10,7 +10,10 @@ const reading = ['POST /api/v1/wait', 'POST /api/v1/ignore-rules/preview'];
 const open = ['POST /api/v1/login'];
 
 /** The routes for the socket alone, and those for persons alone. */
-const own = ['leave', 'login-link', 'replay', 'tokens', 'tokens/remove'].map((path) => `POST /api/v1/${path}`);
+const own = [
+  ...['leave', 'login-link', 'replay', 'tokens', 'tokens/remove'],
+  ...['remote/room', 'remote/room/:room', 'remote/room/:room/published'],
+].map((path) => `POST /api/v1/${path}`);
 const personal = ['logout', 'sessions/end'].map((path) => `POST /api/v1/${path}`);
 
 /** A server whose requests all come over TCP. */

@@ -245,3 +245,20 @@ test.each(['.lockstep/cluster.key', 'docs/.LOCKSTEP', 'LOCKST~1/x', '.lockstep%2
     }
   },
 );
+
+test('[FA1] a weak entity tag never matches If-Match, and matches If-None-Match', async () => {
+  const etag = String((await put('a', 'one')).headers.etag);
+  for (const tags of [`W/${etag}`, `W/${etag}, "ant.1:999"`]) {
+    const refused = await put('a', 'two', { 'if-match': tags });
+    expect(refused).toMatchObject({ status: 412, headers: { etag }, said: { error: { code: 'version-mismatch' } } });
+    expect(await ask('DELETE', 'a', { headers: { 'if-match': tags } })).toMatchObject({ status: 412 });
+  }
+  expect(await ask('GET', 'a', { headers: { 'if-none-match': `W/${etag}` } })).toMatchObject({ status: 304 });
+  expect(await put('a', 'two', { 'if-match': `W/"x", ${etag}` })).toMatchObject({ status: 200 });
+});
+
+test('[FM9] a file that is larger than a file can be is refused before its bytes come', async () => {
+  const refused = await put('film', '', { 'content-length': String(2 ** 60) });
+  expect(refused).toMatchObject({ status: 413, said: { error: { code: 'body-too-large' } } });
+  expect(refused.body).toContain('512 GiB');
+});

@@ -21,7 +21,7 @@ import { removeEntry } from '../../sync/access/remove-entry.ts';
 import { answers } from '../answers.ts';
 import { arriving, exactly, wrongLength } from '../arrival.ts';
 import { writeCondition } from '../conditions.ts';
-import { writtenRange } from '../content-range.ts';
+import { checkFileSize, writtenRange } from '../content-range.ts';
 import { etagOf } from '../etag.ts';
 import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
 import { mergeConflict } from '../queries/folder/conflicts.ts';
@@ -105,6 +105,7 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       const length = headers['content-length'];
       const chunks = arriving(bodyOf(request), uploadIdleMs);
       const size = length === undefined ? undefined : Number(length);
+      checkFileSize(size ?? 0);
       const result = await putFile(engine, { path, condition: writeCondition(headers), size, chunks });
       return answerWritten(reply, written(path, result));
     },

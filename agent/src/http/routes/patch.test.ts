@@ -57,6 +57,17 @@ describe('[FA7] bytes of a file', () => {
 });
 
 describe('[FA7] nothing changes', () => {
+  test.each(['1152921504606846975-1152921504606846976/*', '0-0/1152921504606846976', '549755813888-549755813888/*'])(
+    '[FM9] by bytes that a file cannot have: %s',
+    async (range) => {
+      const { etag } = await ask('PUT', 'file', { payload: 'abc' });
+      const refused = await patch('file', range, 'X', { 'if-match': etag });
+      expect(refused).toMatchObject({ status: 413, error: { code: 'body-too-large' } });
+      expect(refused.error.message).toContain('A file has at most 549755813888 bytes (512 GiB)');
+      expect((await ask('GET', 'file')).body).toBe('abc');
+    },
+  );
+
   test('without the version, or with another one, which the answer names', async () => {
     const { etag } = await ask('PUT', 'file', { payload: 'abc' });
     const version = JSON.parse(etag);

@@ -86,8 +86,8 @@ export class LateRemoval implements Access {
     return this.#access.keep(path, opened);
   }
 
-  async draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    return this.#first(() => this.#access.draft(from, mode));
+  async draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
+    return this.#first(() => this.#access.draft(path, from, mode));
   }
 
   room(): Promise<Room> {

@@ -11,8 +11,8 @@ const roomBytes = 10;
 
 /** The folder on a disk that is full after some bytes of each draft. */
 class FullFolder extends FolderAccess {
-  override async draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    const draft = await super.draft(from, mode);
+  override async draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
+    const draft = await super.draft(path, from, mode);
     const write = draft.write.bind(draft);
     draft.write = (bytes, offset) => {
       if (offset + bytes.length > roomBytes) throw new MountError('ENOSPC');

@@ -1,4 +1,5 @@
-import { parentOf } from '@lockstep/shared';
+import { fileBytesMax, parentOf } from '@lockstep/shared';
+import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, OpenVersion, Soon, VersionId } from '../ports/access.ts';
 import { after } from '../soon.ts';
 
@@ -18,6 +19,7 @@ export class OpenFile {
   /** Its path; undefined once it was removed or replaced. Its bytes stay until the last program closes it. */
   path: string | undefined;
   handles = 0;
+  readonly #openedAt: string;
   #version: OpenVersion | undefined;
   #draft: Draft | undefined;
   /** The version that the draft replaces; undefined: nothing was there. */
@@ -34,6 +36,7 @@ export class OpenFile {
   private constructor(parts: FileParts, path: string) {
     this.#parts = parts;
     this.path = path;
+    this.#openedAt = path;
   }
 
   /** A session of the file that is at `path`. */
@@ -48,7 +51,7 @@ export class OpenFile {
   /** A session of a file that is not there yet. */
   static async created(parts: FileParts, path: string, mode: number): Promise<OpenFile> {
     const file = new OpenFile(parts, path);
-    file.#draft = await parts.access.draft(undefined, mode);
+    file.#draft = await parts.access.draft(path, undefined, mode);
     file.#isUntouched = true;
     return file;
   }
@@ -80,8 +83,9 @@ export class OpenFile {
     return this.#write(bytes, (draft) => draft.stat().size);
   }
 
-  #write(bytes: Uint8Array, offsetIn: (draft: Draft) => number): Promise<number> | number {
+  #write(bytes: Uint8Array, offsetIn: (opened: OpenVersion | Draft) => number): Promise<number> | number {
     return this.#step(() => {
+      checkSize(offsetIn(this.#opened()) + bytes.length);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.write(bytes, offsetIn(draft)));
       return this.#begin().then((begun) => this.#change(() => begun.write(bytes, offsetIn(begun))));
@@ -90,6 +94,7 @@ export class OpenFile {
 
   truncate(size: number): Promise<void> | void {
     return this.#step(() => {
+      checkSize(size);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.truncate(size));
       // Nothing of an old version is copied if nothing of it stays.
@@ -144,15 +149,18 @@ export class OpenFile {
   }
 
   /** Changes the draft. A program that goes on after an error has dealt with it, as a database does that rolls back. */
-  #change<Result>(change: () => Result): Result {
+  #change<Result>(change: () => Soon<Result>): Soon<Result> {
     this.#isUntouched = false;
+    const failed = (error: unknown): never => {
+      this.#failure = { error };
+      throw error;
+    };
     try {
       const result = change();
       this.#failure = undefined;
-      return result;
+      return result instanceof Promise ? result.catch(failed) : result;
     } catch (error) {
-      this.#failure = { error };
-      throw error;
+      return failed(error);
     }
   }
 
@@ -169,7 +177,7 @@ export class OpenFile {
     try {
       const base = opened.version;
       const { mode } = opened.stat();
-      const draft = await access.draft(isEmpty ? undefined : opened, mode);
+      const draft = await access.draft(this.#openedAt, isEmpty ? undefined : opened, mode);
       this.#base = base;
       this.#draft = draft;
       this.#release = release;
@@ -227,4 +235,9 @@ export class OpenFile {
     });
     return running;
   }
+}
+
+/** Throws EFBIG for a size that cannot be replicated. Nothing of the draft is lost by that, unlike by a write that fails. */
+function checkSize(bytes: number): void {
+  if (bytes > fileBytesMax) throw new MountError('EFBIG', `A file has at most ${fileBytesMax} bytes.`);
 }

@@ -3,6 +3,9 @@ import { MountError } from '../errno.ts';
 import type { EntryStat } from '../ports/access.ts';
 import { type FileParts, OpenFile } from './open-file.ts';
 
+/** For so long the kernel may take the name of a new file that could not be published for that of a file. */
+const unpublishedLastsMs = 2_000;
+
 /** The files that programs have open, by path and by handle. Programs that open the same path share its session. */
 export class OpenFiles {
   readonly #parts: FileParts;
@@ -12,6 +15,8 @@ export class OpenFiles {
   /** The files that are being opened: programs that open one at the same time share its session. */
   readonly #opening = new Map<string, Promise<OpenFile>>();
   #lastHandle = 0;
+  /** New files that could not be published a moment ago, and their modes. */
+  readonly #unpublished = new Map<string, { readonly mode: number; readonly untilMs: number }>();
 
   constructor(parts: FileParts) {
     this.#parts = parts;
@@ -57,8 +62,24 @@ export class OpenFiles {
     }
   }
 
+  /**
+   * As `open`, for a program that empties the file. A new file that could not be published is made again: the kernel did not ask for that,
+   * because it remembers the name.
+   */
+  async openEmpty(path: string): Promise<number> {
+    try {
+      return await this.open(path);
+    } catch (error) {
+      const unpublished = this.#unpublished.get(path);
+      const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (!isAbsent || unpublished === undefined || performance.now() > unpublished.untilMs) throw error;
+      return this.create(path, unpublished.mode);
+    }
+  }
+
   /** Makes a new file and opens it. */
   async create(path: string, mode: number): Promise<number> {
+    this.#unpublished.delete(path);
     return this.#add(path, await OpenFile.created(this.#parts, path, mode));
   }
 
@@ -70,6 +91,9 @@ export class OpenFiles {
     if (file.handles > 0) return;
     try {
       await file.publish(false);
+    } catch (error) {
+      this.#noteUnpublished(file);
+      throw error;
     } finally {
       // It may have been opened again while it was published.
       if (file.handles === 0) {
@@ -138,6 +162,14 @@ export class OpenFiles {
     this.#byPath.clear();
     this.#byHandle.clear();
     return failed;
+  }
+
+  #noteUnpublished(file: OpenFile): void {
+    const { path, isNew } = file;
+    const nowMs = performance.now();
+    for (const [each, { untilMs }] of this.#unpublished) if (untilMs < nowMs) this.#unpublished.delete(each);
+    if (isNew && path !== undefined)
+      this.#unpublished.set(path, { mode: file.stat().mode, untilMs: nowMs + unpublishedLastsMs });
   }
 
   #add(path: string, file: OpenFile): number {

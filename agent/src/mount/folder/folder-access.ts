@@ -112,7 +112,7 @@ export class FolderAccess implements Access {
     return { opened, release: () => undefined };
   }
 
-  draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {
+  draft(_path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
     return StagedDraft.make(this.#staging, from, mode);
   }
 

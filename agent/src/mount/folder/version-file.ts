@@ -8,7 +8,7 @@ const fsyncOf = promisify(fsync);
 
 /** The attributes of a file, directory or link. Throws ENOENT for anything else: it is not replicated. */
 export function statOf(stats: Stats): EntryStat {
-  const { mode, size, mtimeMs, ctimeMs } = stats;
+  const { mode, size, mtimeMs, ctimeMs, ino: inode } = stats;
   const kind = stats.isFile()
     ? 'file'
     : stats.isDirectory()
@@ -17,7 +17,7 @@ export function statOf(stats: Stats): EntryStat {
         ? 'symlink'
         : undefined;
   if (kind === undefined) throw new MountError('ENOENT');
-  return { kind, mode: mode & permissionBits, size, mtimeMs, ctimeMs };
+  return { kind, mode: mode & permissionBits, size, mtimeMs, ctimeMs, inode };
 }
 
 /** Names the inode and what was last written to it. Mode and name are no part: a change of these is no other version. */

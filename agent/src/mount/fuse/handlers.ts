@@ -114,9 +114,11 @@ export class Handlers {
   async open(mounted: string, flags: number): Promise<number> {
     // A file that is only read may have any name.
     const isRead = (flags & (accessMask | truncateFlag)) === 0;
-    const handle = await this.#files.open(isRead ? known(mounted) : writable(mounted));
+    const isEmptied = (flags & truncateFlag) !== 0;
+    const path = isRead ? known(mounted) : writable(mounted);
+    const handle = await (isEmptied ? this.#files.openEmpty(path) : this.#files.open(path));
     try {
-      if ((flags & truncateFlag) !== 0) await this.#files.of(handle).truncate(0);
+      if (isEmptied) await this.#files.of(handle).truncate(0);
       if ((flags & appendFlag) !== 0) this.#appending.add(handle);
       return handle;
     } catch (error) {

@@ -9,6 +9,8 @@ export interface EntryStat {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ctimeMs: number;
+  /** Its number on the disk of the folder; 0 if it is not there. */
+  readonly inode: number;
 }
 
 /** An entry of a directory. */
@@ -38,8 +40,8 @@ export interface OpenVersion {
 export interface Draft {
   stat(): EntryStat;
   read(buffer: Uint8Array, offset: number): number;
-  write(bytes: Uint8Array, offset: number): number;
-  truncate(size: number): void;
+  write(bytes: Uint8Array, offset: number): Soon<number>;
+  truncate(size: number): Soon<void>;
   setMode(mode: number): void;
   setTimes(atimeMs: number, mtimeMs: number): void;
   sync(): Promise<void>;
@@ -100,7 +102,7 @@ export interface Access {
    * brought and opened instead. Throws ESTALE if that cannot be done because another version is there.
    */
   keep(path: string, opened: OpenVersion): Soon<KeptVersion>;
-  /** A new draft: a copy of the file at `from` with its attributes, or empty. */
-  draft(from: OpenVersion | undefined, mode: number): Promise<Draft>;
+  /** A new draft of the file at `path`: a copy of `from`, or empty. */
+  draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft>;
   room(): Promise<Room>;
 }

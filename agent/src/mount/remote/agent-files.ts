@@ -1,17 +1,23 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { nameOf, parentOf } from '@lockstep/shared';
-import { apiPrefix, type RemotePage, remotePageSchema } from '@lockstep/shared/api';
+import {
+  apiPrefix,
+  publishedMax,
+  type RemotePage,
+  remotePageSchema,
+  roomHeader,
+  roomResultSchema,
+} from '@lockstep/shared/api';
 import { CounterReader, type CounterValue } from '../../os/counter-file.ts';
-import { socketAddress } from '../../os/socket-address.ts';
 import { MountError } from '../errno.ts';
 import type { Soon } from '../ports/access.ts';
-import type { Hold, RemoteEntry, RemoteFiles } from './remote-files.ts';
+import { type AgentAddress, AgentQuestions } from './agent-questions.ts';
+import type { Hold, RemoteEntry, RemoteFiles, Room } from './remote-files.ts';
 
 /** A list is trusted for this time, like the attributes that the kernel keeps. */
 const listLastsMs = 1_000;
-/** Programs get an error from an agent that does not answer for so long. It answers for a content when that is here. */
-const answerMsMax = 9_000;
+/** The agent answers for a content when that is here. */
 const contentMsMax = 120_000;
 /** How soon a file is asked for again whose agent has ended. */
 const holdAgainMs = 200;
@@ -20,14 +26,6 @@ const listsMax = 256;
 /** Reads are reported to the agent for this many files at a time, and so often. */
 const usedMax = 1_000;
 const usedEveryMs = 1_000;
-
-/** The errors that the agent's answers are for a program. */
-const codes: Readonly<Record<number, 'ENOENT' | 'ESTALE' | 'EEXIST' | 'ENOSPC'>> = {
-  404: 'ENOENT',
-  410: 'ESTALE',
-  412: 'EEXIST',
-  507: 'ENOSPC',
-};
 
 /** The remote files of a directory. */
 interface List {
@@ -44,31 +42,23 @@ interface CachedList {
   known?: List;
 }
 
-/** The paths and callbacks with which the mount reaches an agent. */
-export interface AgentPaths {
-  /** Finds the agent; it may be another one after a restart. */
-  readonly socketPath: () => Promise<string>;
+/** The address of the agent, and the counters of its remote files. */
+export interface AgentPaths extends AgentAddress {
   /** The counters that it raises before a name becomes remote. */
   readonly countersPath: string;
-  /** Tells a sentence to the person who mounted the folder. */
-  readonly say: (sentence: string) => void;
 }
 
 /** The remote files of a member, through the socket of its agent. */
 export class AgentFiles implements RemoteFiles {
-  readonly #socketPath: () => Promise<string>;
+  readonly #questions: AgentQuestions;
   readonly #counters: CounterReader;
-  readonly #say: (sentence: string) => void;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 });
   readonly #lists = new Map<string, CachedList>();
   readonly #used = new Set<string>();
-  #explained: string | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ socketPath, countersPath, say }: AgentPaths) {
-    this.#socketPath = socketPath;
+  constructor({ countersPath, ...address }: AgentPaths) {
+    this.#questions = new AgentQuestions(address);
     this.#counters = new CounterReader(countersPath);
-    this.#say = say;
   }
 
   async list(directory: string): Promise<readonly RemoteEntry[]> {
@@ -99,7 +89,7 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async versionNow(path: string): Promise<string | undefined> {
-    const answer = await this.#ask('HEAD', `/files/${encoded(path)}`);
+    const answer = await this.#questions.ask('HEAD', `/files/${encoded(path)}`);
     answer.resume();
     return answer.headers.etag?.slice(1, -1);
   }
@@ -141,7 +131,7 @@ export class AgentFiles implements RemoteFiles {
 
   /** The agent keeps the file until the connection of the answer ends. */
   async #askToHold(path: string): Promise<IncomingMessage> {
-    const answer = await this.#ask('POST', `/remote/hold?${new URLSearchParams({ path })}`, {
+    const answer = await this.#questions.ask('POST', `/remote/hold?${new URLSearchParams({ path })}`, {
       timeoutMs: 0,
       isOwn: true,
     });
@@ -151,7 +141,7 @@ export class AgentFiles implements RemoteFiles {
 
   async read(path: string, version: string, { start, end }: { start: number; end: number }): Promise<Uint8Array> {
     const headers = { range: `bytes=${start}-${end - 1}`, 'if-range': `"${version}"` };
-    const answer = await this.#ask('GET', `/files/${encoded(path)}`, { headers, timeoutMs: contentMsMax });
+    const answer = await this.#questions.ask('GET', `/files/${encoded(path)}`, { headers, timeoutMs: contentMsMax });
     // Another version has its place: its bytes must not be mixed with those that were read.
     if (answer.statusCode !== 206) {
       answer.destroy();
@@ -160,8 +150,31 @@ export class AgentFiles implements RemoteFiles {
     return buffer(answer);
   }
 
+  async openRoom(ended: () => void): Promise<Room> {
+    const answer = await this.#questions.ask('POST', '/remote/room', { timeoutMs: 0, isOwn: true });
+    answer
+      .on('error', () => undefined)
+      .once('close', ended)
+      .resume();
+    const name = String(answer.headers[roomHeader]);
+    return {
+      set: async (request) => {
+        const asked = { body: request, timeoutMs: contentMsMax };
+        const set = await this.#questions.ask('POST', `/remote/room/${name}`, asked);
+        return roomResultSchema.parse(JSON.parse((await buffer(set)).toString('utf8'))).bytes;
+      },
+      published: async (files) => {
+        for (let index = 0; index < files.length; index += publishedMax) {
+          const body = { files: files.slice(index, index + publishedMax) };
+          await this.#questions.ask('POST', `/remote/room/${name}/published`, { body }).then(buffer);
+        }
+      },
+      end: () => void answer.destroy(),
+    };
+  }
+
   async renamed(from: string, to: string): Promise<void> {
-    await this.#ask('POST', '/remote/settle', { body: { paths: [to, from] } }).then(buffer);
+    await this.#questions.ask('POST', '/remote/settle', { body: { paths: [to, from] } }).then(buffer);
     this.#lists.clear();
   }
 
@@ -171,13 +184,13 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async remove(path: string): Promise<void> {
-    await this.#ask('DELETE', `/files/${encoded(path)}`, { headers: { 'if-match': '*' } }).then(buffer);
+    await this.#questions.ask('DELETE', `/files/${encoded(path)}`, { headers: { 'if-match': '*' } }).then(buffer);
     this.changed(path);
   }
 
   async move(from: string, to: string): Promise<void> {
     const headers = { 'if-match': '*', destination: `${apiPrefix}/files/${encoded(to)}` };
-    await this.#ask('MOVE', `/files/${encoded(from)}`, { headers }).then(buffer);
+    await this.#questions.ask('MOVE', `/files/${encoded(from)}`, { headers }).then(buffer);
     this.changed(from);
     this.changed(to);
   }
@@ -185,7 +198,7 @@ export class AgentFiles implements RemoteFiles {
   /** Ends all connections. */
   close(): void {
     clearTimeout(this.#telling);
-    this.#agent.destroy();
+    this.#questions.close();
     this.#counters.close();
   }
 
@@ -194,7 +207,8 @@ export class AgentFiles implements RemoteFiles {
     const paths = [...this.#used];
     this.#used.clear();
     // It only helps the agent to choose what it drops.
-    this.#ask('POST', '/remote/used', { body: { paths } })
+    this.#questions
+      .ask('POST', '/remote/used', { body: { paths } })
       .then(buffer)
       .catch(() => undefined);
   }
@@ -229,64 +243,12 @@ export class AgentFiles implements RemoteFiles {
     return asked;
   }
 
-  /** Programs show only the number of an error, and repeat it for each read. */
-  #explain(reason: string): void {
-    if (reason !== this.#explained) this.#say(reason);
-    this.#explained = reason;
-  }
-
   async #page(query: Readonly<Record<string, string>>): Promise<RemotePage> {
-    const answer = await this.#ask('GET', `/remote?${new URLSearchParams(query)}`);
+    const answer = await this.#questions.ask('GET', `/remote?${new URLSearchParams(query)}`);
     return remotePageSchema.parse(JSON.parse((await buffer(answer)).toString('utf8')));
-  }
-
-  async #ask(
-    method: string,
-    path: string,
-    {
-      headers = {},
-      body,
-      timeoutMs = answerMsMax,
-      isOwn = false,
-    }: {
-      readonly headers?: Record<string, string>;
-      /** Sent as JSON. */
-      readonly body?: unknown;
-      readonly timeoutMs?: number;
-      /** On a connection of its own. */
-      readonly isOwn?: boolean;
-    } = {},
-  ): Promise<IncomingMessage> {
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    const address = await socketAddress(await this.#socketPath());
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const options = { socketPath: address.path, path: apiPrefix + path, method, headers: { ...headers, ...type } };
-      const outgoing = request({ ...options, agent: isOwn ? false : this.#agent }, resolve);
-      outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error('no answer')));
-      outgoing.once('error', reject);
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-    })
-      .catch((cause: unknown) => {
-        throw new MountError('EIO', `The agent does not answer (${(cause as Error).message}).`);
-      })
-      .finally(() => address.release());
-    const { statusCode = 500 } = answer;
-    if (statusCode < 400) return answer;
-    const reason = reasonIn((await buffer(answer)).toString('utf8'));
-    const code = codes[statusCode] ?? 'EIO';
-    if (code === 'EIO' || code === 'ENOSPC') this.#explain(reason);
-    throw new MountError(code, reason);
   }
 }
 
 function encoded(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
-}
-
-function reasonIn(answer: string): string {
-  try {
-    return String((JSON.parse(answer) as { error?: { message?: unknown } }).error?.message ?? answer);
-  } catch {
-    return answer;
-  }
 }

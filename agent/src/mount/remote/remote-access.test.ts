@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FolderAccess } from '../folder/folder-access.ts';
+import { DraftRoom } from './draft-room.ts';
 import { RemoteAccess } from './remote-access.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
 
@@ -44,7 +45,8 @@ beforeEach(() => {
     changed: (path) => void changed.push(path),
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
-  access = new RemoteAccess(new FolderAccess(folder, staging), files as RemoteFiles);
+  const all = files as RemoteFiles;
+  access = new RemoteAccess(new FolderAccess(folder, staging), all, new DraftRoom(all));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

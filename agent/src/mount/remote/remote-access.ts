@@ -2,8 +2,10 @@ import { joinPath, nameOf } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
+import type { DraftRoom } from './draft-room.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
 import { RemoteVersion, remoteStat } from './remote-version.ts';
+import { ReservedDraft } from './reserved-draft.ts';
 
 /**
  * The entries of a member that fetches contents on demand: those of its folder, and the files that only other members have. Reading such a
@@ -12,10 +14,13 @@ import { RemoteVersion, remoteStat } from './remote-version.ts';
 export class RemoteAccess implements Access {
   readonly #local: Access;
   readonly #files: RemoteFiles;
+  readonly #room: DraftRoom;
 
-  constructor(local: Access, files: RemoteFiles) {
+  /** `room`: where drafts take room. */
+  constructor(local: Access, files: RemoteFiles, room: DraftRoom) {
     this.#local = local;
     this.#files = files;
+    this.#room = room;
   }
 
   stat(path: string): Soon<EntryStat> {
@@ -112,8 +117,9 @@ export class RemoteAccess implements Access {
     }
   }
 
-  draft(from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    return this.#local.draft(from, mode);
+  draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
+    const parts = { room: this.#room, path, bytes: from?.stat().size ?? 0 };
+    return ReservedDraft.make(() => this.#local.draft(path, from, mode), parts);
   }
 
   room(): Promise<Room> {

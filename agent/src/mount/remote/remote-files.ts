@@ -15,6 +15,30 @@ export interface Hold {
   release(): void;
 }
 
+export interface RoomRequest {
+  readonly path?: string;
+  readonly bytes: number;
+  readonly wished: number;
+  /** Bytes of published files, which are in the other numbers no more. */
+  readonly journaled: number;
+}
+
+/** A draft that is in the folder. */
+export interface PublishedFile {
+  readonly path: string;
+  readonly inode: number;
+  readonly bytes: number;
+}
+
+/** Room in the cache of the member, for what programs write. */
+export interface Room {
+  /** Reserves `bytes` for `path`, or `wished` if so much is free; without a path, gives back what is beyond `wished`. Resolves with what is reserved. */
+  set(request: RoomRequest): Promise<number>;
+  /** Reports files that are in the folder: when this resolves, their reserved bytes count as theirs. */
+  published(files: readonly PublishedFile[]): Promise<void>;
+  end(): void;
+}
+
 /** The files of a member that are not on its disk, through its agent. A method that fails throws an error with `code`, such as `EIO`. */
 export interface RemoteFiles {
   /** Those directly in a directory, as they are now. */
@@ -31,6 +55,8 @@ export interface RemoteFiles {
   hold(path: string): Promise<Hold>;
   /** Bytes of the file at `path`, which must still have this version. */
   read(path: string, version: string, range: { readonly start: number; readonly end: number }): Promise<Uint8Array>;
+  /** Room for drafts; none is reserved yet. `ended`: the agent has forgotten it. */
+  openRoom(ended: () => void): Promise<Room>;
   /** A directory was renamed in the folder: its files that are not on the disk have their new paths when this resolves. */
   renamed(from: string, to: string): Promise<void>;
   /** A program opened the file at `path`, which is on the disk. */

@@ -6,7 +6,7 @@ const windowBytes = 1_048_576;
 
 /** The attributes of a file that is not on the disk. */
 export function remoteStat({ size, mode, mtimeMs }: RemoteEntry): EntryStat {
-  return { kind: 'file', mode, size, mtimeMs, ctimeMs: mtimeMs };
+  return { kind: 'file', mode, size, mtimeMs, ctimeMs: mtimeMs, inode: 0 };
 }
 
 /** A version of a file that is not on the disk, open for reading: its bytes come from the agent, which fetches them. */

@@ -1,9 +1,11 @@
 import type { ContentId } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
+import { DraftRoom } from '../../core/cache/draft-room.ts';
 import { DropPauses } from '../../core/cache/drop-pauses.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
+import { RoomPatience } from '../../core/cache/room-patience.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import type { Copies } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
@@ -26,12 +28,13 @@ const candidatesAtOnce = 256;
 /** The time to fetch a file when none was measured: a question and its answer, and bytes over a line of 100 Mbit/s. */
 const questionMs = 20;
 const bytesPerMs = 12_500;
-/** The time for which a reader waits for files that may be dropped soon. */
-const uncertainMsMax = 15_000;
+/** The pauses between attempts to drop files that may be dropped in a moment. */
 const uncertainRetryMs = { min: 50, max: 500 };
 const retry = { minMs: 1_000, maxMs: 60_000 };
 /** Other members may need a moment to fetch files that were written here. */
 const overUntilToldMs = 10_000;
+/** A program that lacked room for what it writes is a problem for so long. */
+const refusedDraftMs = 60_000;
 
 /** Room that was reserved for a file that is to come. */
 export interface Reserved {
@@ -50,7 +53,10 @@ export class Cache {
   readonly #peers: Peers;
   readonly #search: ContentSearch;
   readonly #policy = new GreedyDualSize();
+  /** Files that are coming. */
   readonly #reserved = new Map<object, number>();
+  readonly #drafts = new Set<DraftRoom>();
+  readonly #patience = new RoomPatience();
   /** Files that were dropped in this run of the agent. */
   droppedFiles = 0;
   /** The file at the path was dropped. */
@@ -86,10 +92,17 @@ export class Cache {
     return 'bytes' in this.#size ? this.#size.bytes : Math.floor(this.#diskBytes * this.#size.share);
   }
 
-  /** Bytes of the files that are here, and of those that are coming. */
+  /** Bytes of the files that are here, of those that are coming, and of those that programs write through a mount. */
   get usedBytes(): number {
     let bytes = this.#context.journal.totals.counts().disk.bytes;
     for (const reserved of this.#reserved.values()) bytes += reserved;
+    return bytes + this.#draftBytes;
+  }
+
+  get #draftBytes(): number {
+    let bytes = 0;
+    const inodeAt = (path: string): number | undefined => this.#context.journal.disk.at(path)?.fingerprint?.ino;
+    for (const room of this.#drafts) bytes += room.countedBytes(inodeAt);
     return bytes;
   }
 
@@ -178,10 +191,48 @@ export class Cache {
   async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
     const key = {};
-    if (this.usedBytes + bytes > this.bytesMax) this.crowded.publish();
-    const isRoom = await this.#makeRoomSoon(bytes, key);
-    if (!isRoom) return { reason: this.#fullReason(path, bytes) };
+    if (!(await this.#makeRoomSoon(bytes, () => this.#reserved.set(key, bytes)))) {
+      return { reason: this.#fullReason(path, bytes) };
+    }
     return { end: () => void this.#reserved.delete(key) };
+  }
+
+  /** Room for what programs write through one mount: none yet. */
+  openDrafts(): DraftRoom {
+    const room = new DraftRoom();
+    this.#drafts.add(room);
+    return room;
+  }
+
+  closeDrafts(room: DraftRoom): void {
+    this.#drafts.delete(room);
+  }
+
+  /**
+   * Reserves room for `bytes` more of the draft of `path`, and drops other files for it; for as many as are `wished` if these fit already.
+   * A sentence if there is none.
+   */
+  async growDrafts(
+    room: DraftRoom,
+    path: string,
+    { bytes, wished }: { readonly bytes: number; readonly wished: number },
+  ): Promise<string | undefined> {
+    const { self, problems, log } = this.#context;
+    const isFree = wished > bytes && this.usedBytes + wished <= this.bytesMax * lowShare;
+    const more = isFree ? wished : bytes;
+    if (self.onDemand !== true) return undefined;
+    if (await this.#makeRoomSoon(more, () => room.grow(more))) {
+      problems.clear('cache-full', { path });
+      return undefined;
+    }
+    const all = this.#draftBytes + bytes;
+    const reason =
+      all > this.bytesMax
+        ? `There is no room for ${path}: programs write ${formatBytes(all)} through the mount, and the whole cache has room for ${formatBytes(this.bytesMax)}. Raise cache_size.`
+        : this.#fullReason(path, bytes);
+    problems.set('cache-full', { path }, `A program could not write: ${reason}`, refusedDraftMs);
+    log.warn({ path, bytes }, 'no room for what a program writes through the mount');
+    return reason;
   }
 
   #fullReason(path: string, bytes: number): string {
@@ -197,25 +248,31 @@ export class Cache {
    * As `#makeRoom`, but waits for files that cannot be dropped yet: they are being fetched, were just read or written, or are not durable
    * on another member.
    */
-  async #makeRoomSoon(bytes: number, key: object): Promise<boolean> {
+  async #makeRoomSoon(bytes: number, reserve: () => void): Promise<boolean> {
     const { clock, facts } = this.#context;
-    let untilMs = clock.monotonicMs() + uncertainMsMax;
+    if (!this.hasRoom(bytes)) this.crowded.publish();
+    const now = () => ({
+      nowMs: clock.monotonicMs(),
+      sentBytes: this.#peers.all().reduce((sum, { sent }) => sum + sent.total, 0),
+    });
+    const wait = this.#patience.begin(now());
     for (let retryMs = uncertainRetryMs.min; ; retryMs = Math.min(2 * retryMs, uncertainRetryMs.max)) {
-      const outcome = await this.#makeRoom(bytes, key);
-      if (outcome === 'room') return true;
-      // A fetch ends in any case, and its file can be dropped then.
-      if (this.#reserved.size > 0) untilMs = clock.monotonicMs() + uncertainMsMax;
-      if (outcome === 'never' || clock.monotonicMs() >= untilMs) return false;
+      const outcome = await this.#makeRoom(bytes, reserve);
+      if (outcome === 'room') {
+        this.#patience.reset();
+        return true;
+      }
+      if (outcome === 'never' || wait.isOver(now(), this.#reserved.size > 0)) return false;
       facts.syncWanted.publish();
       await new Promise<void>((resolve) => clock.after(retryMs, resolve));
     }
   }
 
-  /** Drops files until `bytes` more fit into the cache. They are then reserved for `key`, before the next attempt counts the used bytes. */
-  #makeRoom(bytes: number, key?: object): Promise<Outcome> {
+  /** Drops files until `bytes` more fit into the cache. They are then reserved, before the next attempt counts the used bytes. */
+  #makeRoom(bytes: number, reserve?: () => void): Promise<Outcome> {
     const made = this.#making.then(async () => {
-      const outcome = await this.#dropFor(bytes, key === undefined);
-      if (outcome === 'room' && key !== undefined) this.#reserved.set(key, bytes);
+      const outcome = await this.#dropFor(bytes, reserve === undefined);
+      if (outcome === 'room') reserve?.();
       return outcome;
     });
     this.#making = made.catch(() => undefined);
@@ -225,7 +282,7 @@ export class Cache {
   /** `asksAll`: asks the others about files that could not be dropped a moment ago, too. Readers that wait share the last answers instead. */
   async #dropFor(bytes: number, asksAll: boolean): Promise<Outcome> {
     if (this.hasRoom(bytes)) return 'room';
-    if (bytes > this.bytesMax) return 'never';
+    if (bytes + this.#draftBytes > this.bytesMax) return 'never';
     const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
     // A file whose fetch ends during the attempt is not a candidate.
     const isComing = this.#reserved.size > 0;

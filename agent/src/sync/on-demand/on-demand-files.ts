@@ -8,8 +8,9 @@ import { type Failure, type FetchedFile, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
 import { type Prefetched, Prefetches } from './prefetches.ts';
 
-/** The time for which the answer to a failed read is repeated. */
+/** The time for which the answer to a failed read is repeated; for lack of room, only while there is none. */
 const failureLastsMs = 5_000;
+const noRoomLastsMs = 1_000;
 const rowsAtOnce = 1_000;
 
 /** The most prefetched files that are remembered until they are read. */
@@ -202,16 +203,15 @@ export class OnDemandFiles {
     if (failed !== undefined) return failed;
     const size = this.#sizeOf(path);
     const reserved = await this.#cache.reserve(path, size);
-    if ('reason' in reserved) return { isHere: false, code: 'disk-full', reason: reserved.reason };
+    if ('reason' in reserved) {
+      return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs);
+    }
     // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {
       const failure = await this.arrival.untilHere(path);
-      if (failure !== undefined) {
-        this.#failures.set(path, { failure, untilMs: clock.monotonicMs() + failureLastsMs });
-        return failure;
-      }
+      if (failure !== undefined) return this.#failed(path, failure, failureLastsMs);
       this.#cache.fetched(path, clock.monotonicMs() - startedMs);
       this.#fetchedBytes += size;
       return { isHere: true };
@@ -226,11 +226,17 @@ export class OnDemandFiles {
     this.idle.publish();
   }
 
-  /** The kernel repeats a read that failed several times: it gets the same answer, unless a member came. */
+  #failed(path: string, failure: Failure, lastsMs: number): Failure {
+    this.#failures.set(path, { failure, untilMs: this.#context.clock.monotonicMs() + lastsMs });
+    return failure;
+  }
+
+  /** The kernel repeats a read that failed several times: it gets the same answer, unless a member came or there is room now. */
   #lastFailure(path: string): Failure | undefined {
     const last = this.#failures.get(path);
     if (last === undefined) return undefined;
-    if (this.#context.clock.monotonicMs() < last.untilMs) return last.failure;
+    const isOver = last.failure.code === 'disk-full' && this.#cache.hasRoom(this.#sizeOf(path));
+    if (this.#context.clock.monotonicMs() < last.untilMs && !isOver) return last.failure;
     this.#failures.delete(path);
     return undefined;
   }

@@ -1,7 +1,12 @@
 import { dotKey, joinPath, nameOf, type Operation } from '@lockstep/shared';
 import type { RemoteFile, RemotePage, RemoteQuery } from '@lockstep/shared/api';
+import type { PublishedFile } from '../../../core/cache/draft-room.ts';
 import type { Engine } from '../../../sync/engine.ts';
+import { until } from '../../../sync/scheduling/until.ts';
 import type { ServedMember } from '../../served-member.ts';
+
+/** A published file is journaled in less time without a request. */
+const unaskedMsMax = 1_000;
 
 /** The files directly in a directory that this member fetches on demand, and does not have now. */
 export function readRemote(
@@ -44,4 +49,19 @@ export async function settleNow({ context, localChanges }: Engine, paths: readon
   const unsettled: string[] = [];
   for (const path of paths) unsettled.push(...(await localChanges.settleAll(path, giveUp)).unsettled);
   return unsettled;
+}
+
+/** Resolves when these files are journaled; with the paths of those that are not. A scan of each would take more time than it saves. */
+export async function publishedNow(engine: Engine, files: readonly PublishedFile[]): Promise<string[]> {
+  const { clock, facts, journal } = engine.context;
+  let open = files;
+  const isOver = (): boolean => {
+    open = open.filter(({ path, inode }) => journal.disk.at(path)?.fingerprint?.ino !== inode);
+    return open.length === 0;
+  };
+  await until(clock, isOver, { facts: [facts.made], withinMs: unaskedMsMax });
+  return settleNow(
+    engine,
+    open.map(({ path }) => path),
+  );
 }
