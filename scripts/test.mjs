@@ -76,7 +76,7 @@ function leftOutMounts() {
   console.log(
     `Left out: the tests with a mount need ${needs}. To run it, install them (on Debian: apt-get install -y libfuse-dev fuse3, then npm ci).`,
   );
-  return ['**/mount.test.ts', '**/mount-on-demand.test.ts'];
+  return ['**/mount.test.ts', '**/mount-on-demand.test.ts', '**/mount-calls.test.ts'];
 }
 
 async function sim(options) {
