@@ -4,10 +4,14 @@ import type { Soon } from '../ports/access.ts';
 import type { PublishedFile, RemoteFiles, Room, RoomRequest } from './remote-files.ts';
 
 /** The room that is reserved beyond the need, so that not every write or new file asks the agent. The steps grow with the reserved bytes. */
-const spareBytes = 262_144;
+const spareBytes = 1_048_576;
+/** The agent must know of a file of this size before it journals it. */
+const largeBytes = 262_144;
 const stepShare = 1 / 4;
 const stepBytesMax = 67_108_864;
 const spareLastsMs = 1_000;
+/** Published small files are told to the agent together, after this time: until then it may count their bytes twice. */
+const togetherMs = 50;
 /** How soon an agent that has ended is asked again, and for how long a write waits for it: programs get an error within 10 s. */
 const againMs = 200;
 const agentMsMax = 7_000;
@@ -24,12 +28,13 @@ export class DraftRoom {
   #reservedBytes = 0;
   /** Bytes that the agent counts as files by now. */
   #journaledBytes = 0;
-  /** Published files that wait for the answer about others. */
+  /** Published files that the agent was not told of yet. */
   #published: PublishedFile[] = [];
   readonly #settling = new Set<Promise<void>>();
   /** The last question to the agent: each waits for the one before. */
   #asking: Promise<unknown> = Promise.resolve();
   #trimming: ReturnType<typeof setTimeout> | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
   #isEnded = false;
   /** The file that took room last. */
   #lastPath = '';
@@ -58,15 +63,23 @@ export class DraftRoom {
   /** A draft is in the folder. Its room is given back when the agent counts it as a file. */
   published(file: PublishedFile): void {
     this.#published.push(file);
-    // The agent must know of a large one before it journals it.
-    if (this.#settling.size > 0 && file.bytes < spareBytes) return;
-    const settling = this.#settle().finally(() => this.#settling.delete(settling));
+    if (file.bytes >= largeBytes) this.#tellPublished();
+    else this.#telling ??= setTimeout(() => this.#tellPublished(), togetherMs).unref();
+  }
+
+  #tellPublished(): void {
+    clearTimeout(this.#telling);
+    this.#telling = undefined;
+    if (this.#published.length === 0) return;
+    const settling = this.#settle(this.#published).finally(() => this.#settling.delete(settling));
+    this.#published = [];
     this.#settling.add(settling);
   }
 
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#trimming);
+    clearTimeout(this.#telling);
     this.#room?.then(
       (room) => room.end(),
       () => undefined,
@@ -87,6 +100,7 @@ export class DraftRoom {
     this.#lastPath = path;
     const untilMs = performance.now() + agentMsMax;
     while (this.#neededBytes + bytes > this.#reservedBytes) {
+      this.#tellPublished();
       const settling = [...this.#settling];
       const needed = this.#neededBytes + bytes;
       try {
@@ -144,24 +158,20 @@ export class DraftRoom {
     }, againMs).unref();
   }
 
-  async #settle(): Promise<void> {
-    while (this.#published.length > 0) {
-      const files = this.#published;
-      this.#published = [];
-      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-      const room = this.#room;
-      try {
-        await (await room)?.published(files);
-      } catch {
-        // An agent that has ended reads the folder when it starts.
-        this.giveBack(bytes);
-        continue;
-      }
-      this.#neededBytes -= bytes;
-      if (room !== this.#room) continue;
-      this.#reservedBytes -= bytes;
-      this.#journaledBytes += bytes;
-      this.giveBack(0);
+  async #settle(files: readonly PublishedFile[]): Promise<void> {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+    const room = this.#room;
+    try {
+      await (await room)?.published(files);
+    } catch {
+      // An agent that has ended reads the folder when it starts.
+      this.giveBack(bytes);
+      return;
     }
+    this.#neededBytes -= bytes;
+    if (room !== this.#room) return;
+    this.#reservedBytes -= bytes;
+    this.#journaledBytes += bytes;
+    this.giveBack(0);
   }
 }
