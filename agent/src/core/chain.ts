@@ -34,6 +34,11 @@ export function canonicalText(operation: Operation): string {
   ]);
 }
 
+/** True if both records say the same, in whatever order their fields were written. */
+export function isSameRecord(a: MemberRecord, b: MemberRecord): boolean {
+  return JSON.stringify(memberText(a)) === JSON.stringify(memberText(b));
+}
+
 function memberText(member: MemberRecord): readonly unknown[] {
   const { id, name, addresses, membership, mayBeAway, onDemand, room } = member;
   const copies = member.copies?.map((rule) => [rule.pattern, rule.copies, rule.at]);

@@ -1,6 +1,13 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import { RecentMap } from '../recent-map.ts';
 
+/** How often a large file was read while it kept changing. */
+interface LargeReads {
+  readonly count: number;
+  /** The number of last reads that gave nothing, because the file changed meanwhile. */
+  readonly overtaken: number;
+}
+
 /** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
 export interface DirtyPath {
   readonly path: string;
@@ -11,8 +18,8 @@ export interface DirtyPath {
   readonly missingSinceMs?: number | undefined;
   /** It was checked after its last change, and must be checked once more. */
   readonly isSeen?: boolean | undefined;
-  /** How often its large file was read since it began to change without a pause. */
-  readonly reads?: number | undefined;
+  /** The reads of its large file since it began to change without a pause. */
+  readonly reads?: LargeReads | undefined;
 }
 
 /** A change is checked after this silence: long enough for a write and its rename to be one, and short against the time to all members. */
@@ -30,7 +37,7 @@ const patience = 4;
 const largeQuietMs = 50;
 /** Each read doubles the silence that a file which keeps changing must have, up to this many times what a read takes. */
 const largeQuietReads = 4;
-/** The share of time that reads of a large, growing file may take at first. Each read halves it, up to so often. */
+/** The share of time that reads of a large, growing file may take. Each further read that a change overtakes halves it, up to so often. */
 const largeReadShare = 0.05;
 const largeReadHalvings = 3;
 /** A large file that was not changed for so long is an ordinary one again. */
@@ -55,7 +62,7 @@ export class Settle {
   readonly #unsettled = new Map<string, DirtyPath>();
   readonly #published = new RecentMap<string, { quietMs: number; atMs: number }>(publishedMax);
   /** The reads of large files that keep changing. */
-  readonly #read = new RecentMap<string, { readonly count: number; readonly atMs: number }>(publishedMax);
+  readonly #read = new RecentMap<string, LargeReads & { readonly atMs: number }>(publishedMax);
   /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
 
@@ -119,9 +126,15 @@ export class Settle {
     this.#published.set(path, { quietMs, atMs: nowMs });
   }
 
-  /** Notes that a large file was read, for an operation or for nothing because it changed meanwhile. */
+  /** Notes that a large file was read for an operation. */
   read(path: string, nowMs: number): void {
-    this.#read.set(path, { count: (this.#read.get(path)?.count ?? 0) + 1, atMs: nowMs });
+    this.#read.set(path, { count: (this.#read.get(path)?.count ?? 0) + 1, overtaken: 0, atMs: nowMs });
+  }
+
+  /** Notes that a large file was read for nothing, because it changed meanwhile. */
+  readOvertaken(path: string, nowMs: number): void {
+    const { count, overtaken } = this.#read.get(path) ?? { count: 0, overtaken: 0 };
+    this.#read.set(path, { count: count + 1, overtaken: overtaken + 1, atMs: nowMs });
   }
 
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
@@ -140,7 +153,7 @@ export class Settle {
       }
       const read = this.#read.get(entry.path);
       if (read !== undefined) this.#read.set(entry.path, { ...read, atMs: nowMs });
-      due.push(read === undefined ? entry : { ...entry, reads: read.count });
+      due.push(read === undefined ? entry : { ...entry, reads: read });
     }
     for (const entry of due) this.#unsettled.delete(entry.path);
     this.#nothingDueBeforeMs = nextMs;
@@ -188,9 +201,8 @@ export class Settle {
 }
 
 /**
- * When to try again to read a large file; undefined if it may be read now. It must have been still for a moment. A file that never is may
- * be read once the read takes only a small share of the time since its first change. A file that was read and keeps changing must be still for
- * longer, and may be read less often: most reads of it would give nothing.
+ * When to try again to read a large file; undefined if it may be read now. It must have been still for a moment, and one that was read and
+ * keeps changing for longer. A file that never is may be read once the read takes only a small share of the time since its first change.
  */
 export function largeFileDueMs(
   unsettled: DirtyPath,
@@ -198,14 +210,16 @@ export function largeFileDueMs(
   modifiedAgoMs: number,
   nowMs: number,
 ): number | undefined {
+  const { firstMs, lastMs, reads = { count: 0, overtaken: 0 } } = unsettled;
   // A modification time in the future was set by a program and does not show when the file was written.
-  const { firstMs, lastMs, reads = 0 } = unsettled;
+  const stillMs = Math.min(nowMs - lastMs, modifiedAgoMs < 0 ? Number.POSITIVE_INFINITY : modifiedAgoMs);
   const readMs = size / hashedBytesPerMs;
-  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads, readMs * largeQuietReads));
-  const isStill = modifiedAgoMs >= quietMs || modifiedAgoMs < 0;
-  if (nowMs - lastMs >= quietMs && isStill) return undefined;
-  const share = largeReadShare / 2 ** Math.min(reads, largeReadHalvings);
+  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads.count, readMs * largeQuietReads));
+  if (stillMs >= quietMs) return undefined;
+  const share = largeReadShare / 2 ** Math.min(Math.max(0, reads.overtaken - 1), largeReadHalvings);
   const latestMs = firstMs + Math.max(quietMsMax * patience, readMs / share);
-  if (nowMs >= latestMs) return undefined;
-  return Math.min(Math.max(nowMs + largeQuietMs, lastMs + quietMs), latestMs);
+  if (nowMs < latestMs) return Math.min(Math.max(nowMs + largeQuietMs, lastMs + quietMs), latestMs);
+  // A read that begins just after a change has the most time until the next one.
+  const isAfterChange = lastMs >= latestMs && stillMs >= largeQuietMs;
+  return isAfterChange || nowMs >= latestMs + quietMs ? undefined : nowMs + largeQuietMs;
 }

@@ -328,7 +328,7 @@ export class LocalChanges {
   /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
   #readAgain(path: string): void {
     const nowMs = this.#context.clock.monotonicMs();
-    this.#settle.read(path, nowMs);
+    this.#settle.readOvertaken(path, nowMs);
     this.#settle.defer(path, nowMs, nowMs, nowMs);
     this.#schedule();
   }

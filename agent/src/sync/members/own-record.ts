@@ -1,4 +1,5 @@
 import { type MemberRecord, memberPath, type Operation } from '@lockstep/shared';
+import { isSameRecord } from '../../core/chain.ts';
 import type { Context } from '../state/context.ts';
 import type { OperationWriter } from './operation-writer.ts';
 
@@ -30,6 +31,6 @@ export function writeOwnRecord(
     ...(room !== undefined && { room }),
     ...(copies !== undefined && { copies }),
   };
-  if (heads.length === 1 && JSON.stringify(known?.member) === JSON.stringify(member)) return known;
+  if (heads.length === 1 && known?.member !== undefined && isSameRecord(known.member, member)) return known;
   return operationWriter.commit([{ path, kind: 'member', member, parents: heads }]).operations[0];
 }
