@@ -10,7 +10,7 @@ const largeBytes = 262_144;
 const stepShare = 1 / 4;
 const stepBytesMax = 67_108_864;
 const spareLastsMs = 1_000;
-/** Published small files are told to the agent together, after this time: until then it may count their bytes twice. */
+/** Published small files are reported to the agent together, after this time: until then it may count their bytes twice. */
 const togetherMs = 50;
 /** How soon an agent that has ended is asked again, and for how long a write waits for it: programs get an error within 10 s. */
 const againMs = 200;
@@ -28,13 +28,13 @@ export class DraftRoom {
   #reservedBytes = 0;
   /** Bytes that the agent counts as files by now. */
   #journaledBytes = 0;
-  /** Published files that the agent was not told of yet. */
+  /** Published files that were not reported to the agent yet. */
   #published: PublishedFile[] = [];
   readonly #settling = new Set<Promise<void>>();
   /** The last question to the agent: each waits for the one before. */
   #asking: Promise<unknown> = Promise.resolve();
   #trimming: ReturnType<typeof setTimeout> | undefined;
-  #telling: ReturnType<typeof setTimeout> | undefined;
+  #reporting: ReturnType<typeof setTimeout> | undefined;
   #isEnded = false;
   /** The file that took room last. */
   #lastPath = '';
@@ -63,13 +63,13 @@ export class DraftRoom {
   /** A draft is in the folder. Its room is given back when the agent counts it as a file. */
   published(file: PublishedFile): void {
     this.#published.push(file);
-    if (file.bytes >= largeBytes) this.#tellPublished();
-    else this.#telling ??= setTimeout(() => this.#tellPublished(), togetherMs).unref();
+    if (file.bytes >= largeBytes) this.#reportPublished();
+    else this.#reporting ??= setTimeout(() => this.#reportPublished(), togetherMs).unref();
   }
 
-  #tellPublished(): void {
-    clearTimeout(this.#telling);
-    this.#telling = undefined;
+  #reportPublished(): void {
+    clearTimeout(this.#reporting);
+    this.#reporting = undefined;
     if (this.#published.length === 0) return;
     const settling = this.#settle(this.#published).finally(() => this.#settling.delete(settling));
     this.#published = [];
@@ -79,7 +79,7 @@ export class DraftRoom {
   end(): void {
     this.#isEnded = true;
     clearTimeout(this.#trimming);
-    clearTimeout(this.#telling);
+    clearTimeout(this.#reporting);
     this.#room?.then(
       (room) => room.end(),
       () => undefined,
@@ -100,7 +100,7 @@ export class DraftRoom {
     this.#lastPath = path;
     const untilMs = performance.now() + agentMsMax;
     while (this.#neededBytes + bytes > this.#reservedBytes) {
-      this.#tellPublished();
+      this.#reportPublished();
       const settling = [...this.#settling];
       const needed = this.#neededBytes + bytes;
       try {
