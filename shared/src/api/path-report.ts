@@ -21,6 +21,10 @@ export const pathReportSchema = z
       .nullable()
       .describe('The entry that this member last wrote or saw there; null if there never was one.'),
     remote: z.boolean().describe('The asked member fetches the file from another one when it is read.'),
+    changing: z
+      .literal(true)
+      .optional()
+      .describe('Its entry on the disk may have changed, and is not read yet: a new version may follow.'),
     pending: z.boolean().describe('The disk does not show the visible head yet.'),
     behind: countSchema.describe('Operations on any path that another member knows and the asked one does not.'),
     waitsFor: list(

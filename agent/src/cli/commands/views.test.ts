@@ -225,6 +225,12 @@ test('[CL5] why reports versions, holders and what is waited for', () => {
   );
   // All others are down, or refuse this member.
   expect(summaryOf({})).toBe('a is on this disk as far as this member knows: it hears no other member');
+  expect(summaryOf({ changing: true })).toBe(
+    'a is on this disk, and may have changed since: this member has not read it yet',
+  );
+  expect(summaryOf({ changing: true, known: false, heads: [] })).toBe(
+    'a is not known yet: this member has not read it since it changed',
+  );
   expect(summaryOf({ behind: 2 })).toBe('a is on this disk by what this member knows: it lacks 2 operations');
   expect(summaryOf({ behind: 1, heads: [{ ...written, kind: 'delete' }] })).toBe(
     'a has been removed by what this member knows: it lacks 1 operation',

@@ -19,6 +19,7 @@ import { printJson, type Terminal } from '../output/terminal.ts';
 function summary(report: PathReport): string {
   if (report.ignored) return 'is kept out by a rule of .lockstepignore';
   if (!report.known) {
+    if (report.changing) return 'is not known yet: this member has not read it since it changed';
     return report.problem === null
       ? 'is not known: it is not in this folder, and no member has reported it'
       : 'is left alone: it is not replicated';
@@ -34,6 +35,7 @@ function summary(report: PathReport): string {
     return `is not on this disk, and no member that is up has it${last}`;
   }
   const state = report.heads[0]?.kind === 'delete' ? 'has been removed' : 'is on this disk';
+  if (report.changing) return `${state}, and may have changed since: this member has not read it yet`;
   if (report.behind > 0)
     return `${state} by what this member knows: it lacks ${formatItems(report.behind, 'operation')}`;
   if (hearsNoOther(report)) return `${state} as far as this member knows: it hears no other member`;

@@ -118,9 +118,12 @@ function Place({ path, query, isNarrow, isCompact, focusOn }: PlaceProps) {
           ) : report.known ? (
             <PathPanel report={report} run={run} />
           ) : (
-            <Empty title="Nothing is known about this path">
-              No member has reported anything there. It may not have arrived here yet; this page shows it as soon as it
-              does.
+            <Empty
+              title={report.changing ? 'Nothing is known about this path yet' : 'Nothing is known about this path'}
+            >
+              {report.changing
+                ? 'It is new on this disk, or was changed, and is read once it is at rest.'
+                : 'No member has reported anything there. It may not have arrived here yet; this page shows it as soon as it does.'}
             </Empty>
           ))}
       </div>

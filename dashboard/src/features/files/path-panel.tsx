@@ -43,6 +43,11 @@ export function PathPanel({ report, run }: { readonly report: PathReport; readon
           is being made of the version that loses the name.
         </Alert>
       )}
+      {report.changing && (
+        <Text size="sm">
+          It may have changed on this disk, and is read once it is at rest: a new version may follow.
+        </Text>
+      )}
       {report.behind > 0 && (
         <Text size="sm">
           This member lacks {formatItems(report.behind, 'operation')} that others know, and may not know the newest

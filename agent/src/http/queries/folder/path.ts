@@ -109,6 +109,7 @@ export function readPath(
         }
       : null,
     remote,
+    changing: engine.localChanges.isOpen(path) || undefined,
     pending,
     behind: operationsBehind(engine),
     waitsFor,
