@@ -113,13 +113,19 @@ export class Housekeeping {
 
   /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */
   #needsStaged(content: ContentId): boolean {
-    const { journal, wanted } = this.#context;
+    const { journal } = this.#context;
     if (this.#loops.oldVersions.isKeeping(content)) return true;
     const head = journal.heads.withContent(content);
     if (head === undefined) return false;
-    // Of siblings every member keeps the contents until they are joined, also one that fetches on demand.
-    const isNeeded = wanted.isWanted(head.path) || journal.heads.at(head.path).length > 1;
-    return isNeeded && isWanted(journal, content);
+    return this.#isFetched(head.path) && isWanted(journal, content);
+  }
+
+  /** Whether the contents at a path are fetched: on a member on demand, those that are wanted, those of siblings, and that of a damaged file. */
+  #isFetched(path: string): boolean {
+    const { journal, wanted } = this.#context;
+    if (wanted.isWanted(path) || journal.disk.at(path)?.damaged === true) return true;
+    // Every member keeps the contents of siblings until they are joined.
+    return journal.heads.at(path).length > 1;
   }
 }
 
