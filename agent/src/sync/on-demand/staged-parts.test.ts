@@ -61,3 +61,11 @@ test('[MT20] the content of a damaged file that no reader wants is fetched once'
   expect(await until(() => shows('film'), 60_000)).toBe(true);
   expect(wants.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i));
 });
+
+test.each(['film', 'same'])('[OD2] a content that two files have is fetched once for a reader of %s', async (path) => {
+  const { engine, wants, start, until, shows } = openMember(['film', 'same']);
+  await start();
+  void engine.onDemand.fetch(path);
+  expect(await until(() => shows(path), 60_000)).toBe(true);
+  expect(wants).toHaveLength(20);
+});
