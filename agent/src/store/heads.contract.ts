@@ -121,6 +121,13 @@ export function headsContract(open: () => Journal): void {
       const sameEnd = `b3:1${content(7).slice(4)}` as typeof mine.content;
       expect(sameEnd && journal.heads.withContent(sameEnd)).toBeUndefined();
     });
+
+    test('all heads with a content are found, up to a limit', () => {
+      journal.append(['p', 'q', 'r'].map((path, index) => put(ant, index + 1, path, { content: content(7) })));
+      expect(pathsOf(journal.heads.allWithContent(content(7), 9)).toSorted()).toEqual(['p', 'q', 'r']);
+      expect(journal.heads.allWithContent(content(7), 2)).toHaveLength(2);
+      expect(journal.heads.allWithContent(content(2), 9)).toEqual([]);
+    });
   });
 
   describe('parents', () => {

@@ -26,6 +26,9 @@ export interface HousekeepingLoops {
   readonly incoming: Incoming;
 }
 
+/** Number of files with one content among which a wanted one is looked for. */
+const sameContentMax = 1_000;
+
 /** True while users' changes settle, or contents come: what reads the whole folder in the background waits. */
 export function isOccupied(loops: {
   readonly localChanges: LocalChanges;
@@ -113,13 +116,20 @@ export class Housekeeping {
 
   /** Whether a staged content is needed: not if its version was superseded, or if a file on the disk holds it, which is then the source. */
   #needsStaged(content: ContentId): boolean {
-    const { journal, wanted } = this.#context;
+    const { journal } = this.#context;
     if (this.#loops.oldVersions.isKeeping(content)) return true;
-    const head = journal.heads.withContent(content);
-    if (head === undefined) return false;
-    // Of siblings every member keeps the contents until they are joined, also one that fetches on demand.
-    const isNeeded = wanted.isWanted(head.path) || journal.heads.at(head.path).length > 1;
-    return isNeeded && isWanted(journal, content);
+    if (!isWanted(journal, content)) return false;
+    // A member with the whole folder needs it for any path. On demand it may be needed for one of many files with this content.
+    const paths = journal.heads.allWithContent(content, this.#context.self.onDemand ? sameContentMax : 1);
+    return paths.some(({ path }) => this.#isFetched(path));
+  }
+
+  /** Whether the contents at a path are fetched: on a member on demand, those that are wanted, those of siblings, and that of a damaged file. */
+  #isFetched(path: string): boolean {
+    const { journal, wanted } = this.#context;
+    if (wanted.isWanted(path) || journal.disk.at(path)?.damaged === true) return true;
+    // Every member keeps the contents of siblings until they are joined.
+    return journal.heads.at(path).length > 1;
   }
 }
 

@@ -56,7 +56,7 @@ export class HeadReader implements HeadTable {
       'SELECT 1 FROM heads WHERE orphan IS NOT NULL AND path >= ? AND path < ? LIMIT 1',
     );
     this.#withContent = database.statement(
-      'SELECT op FROM heads JOIN ops ON ops.row = heads.op WHERE heads.content_key = ? AND ops.content = ? LIMIT 1',
+      'SELECT op FROM heads JOIN ops ON ops.row = heads.op WHERE heads.content_key = ? AND ops.content = ? LIMIT ?',
     );
     this.#pendingLive = select(`state = ${pendingLive} AND path > ? ORDER BY path ${limitTo}`);
     this.#pendingDelete = select(`state = ${pendingDelete} AND path < ? ORDER BY path DESC ${limitTo}`);
@@ -92,8 +92,11 @@ export class HeadReader implements HeadTable {
   }
 
   withContent(content: ContentId): Operation | undefined {
-    const row = this.#withContent.get(contentKey(content), content);
-    return row && this.#log.at(row.op);
+    return this.allWithContent(content, 1)[0];
+  }
+
+  allWithContent(content: ContentId, limit: number): readonly Operation[] {
+    return this.#operations(this.#withContent.all(contentKey(content), content, limit));
   }
 
   pending({ which, after, limit }: PendingQuery): readonly PendingPath[] {

@@ -22,6 +22,8 @@ export interface HeadTable {
   orphans(after: string | undefined, limit: number): readonly Operation[];
   /** A head (visible or not) that carries this content, if any. */
   withContent(content: ContentId): Operation | undefined;
+  /** Heads (visible or not) that carry this content, at most `limit`. */
+  allWithContent(content: ContentId, limit: number): readonly Operation[];
   /** Paths whose visible head is not on this disk, at most `limit`. To go on, ask again with the last path. */
   pending(query: PendingQuery): readonly PendingPath[];
 }
