@@ -26,7 +26,7 @@ export interface HousekeepingLoops {
   readonly incoming: Incoming;
 }
 
-/** Number of files with one content among which a wanted one is looked for. */
+/** The most files with one content that are searched for a wanted one. */
 const sameContentMax = 1_000;
 
 /** True while users' changes settle, or contents come: what reads the whole folder in the background waits. */
