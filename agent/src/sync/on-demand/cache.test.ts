@@ -13,7 +13,7 @@ test('[OD5] a file on a disk that is mounted in the folder is tried once, and no
   };
   const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
   const attempts: string[] = [];
-  const recordDisk = journal.disk.record.bind(journal);
+  const recordDisk = journal.disk.record.bind(journal.disk);
   journal.disk.record = (changes) => {
     for (const { path, entry } of changes) if (entry?.remote) attempts.push(path);
     recordDisk(changes);
