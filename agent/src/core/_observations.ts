@@ -34,7 +34,7 @@ export function find(input: {
   readonly journaled?: readonly Operation[];
   readonly isKept?: boolean;
   readonly isInterrupted?: boolean;
-  readonly isOnDemand?: boolean;
+  readonly mayHaveRemoved?: boolean;
   readonly ownDelete?: Operation;
 }): LocalChange {
   const { row, shown, head, journaled = [], ...rest } = input;

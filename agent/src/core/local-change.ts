@@ -102,7 +102,7 @@ export type LocalChange =
  * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
  * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
  * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
- * path. `isOnDemand`: this member removes files that are out of date instead of replacing them. `ownDelete`: a sibling of the head, by which a
+ * path. `mayHaveRemoved`: a power cut may have taken the record that the agent removed a file that was out of date. `ownDelete`: a sibling of the head, by which a
  * user deleted the entry here. A remote row says nothing of it.
  */
 export function findLocalChange(input: {
@@ -114,7 +114,7 @@ export function findLocalChange(input: {
   readonly journaled: () => readonly Operation[];
   readonly isKept?: boolean | undefined;
   readonly isInterrupted?: boolean | undefined;
-  readonly isOnDemand?: boolean | undefined;
+  readonly mayHaveRemoved?: boolean | undefined;
   readonly ownDelete?: Operation | undefined;
 }): LocalChange {
   const { seen, row, head } = input;
@@ -239,14 +239,14 @@ function isTakenAway(
 }
 
 /**
- * True when the agent of a member that fetches on demand may have removed a file because another version of it came. It was then killed
- * before it recorded that. If the user deleted the file at that moment, the other version stays: they had not seen it.
+ * True when the agent of a member that fetches on demand may have removed a file because another version of it came, and a power cut took
+ * the record. If the user deleted the file at that moment, the other version stays: they had not seen it.
  */
 function isOutOfDate(
-  { head, isKept, isOnDemand }: Parameters<typeof findLocalChange>[0],
+  { head, isKept, mayHaveRemoved }: Parameters<typeof findLocalChange>[0],
   shown: Operation | undefined,
 ): boolean {
-  if (isOnDemand !== true || isKept !== true || shown === undefined || head === undefined) return false;
+  if (mayHaveRemoved !== true || isKept !== true || shown === undefined || head === undefined) return false;
   return entryType(head) === 'file' && !isSameDot(head, shown);
 }
 

@@ -1,5 +1,6 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Fingerprint } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
@@ -257,4 +258,22 @@ describe('[LC35] a change by a user over an entry that the agent may have put th
     await startAgent();
     expect(headTexts('file', 'shown', 'theirs', 'edited')).toEqual(['theirs', 'edited']);
   });
+});
+
+test('[OD3] a file that was out of date, and removed just before a kill, is not deleted by its user', async () => {
+  member = new LoneMember(undefined, { onDemand: true });
+  member.volume.disk.write('file', contentOfText('old'));
+  await startAgent();
+  const shown = newest('file') as Operation;
+  const put = member.operation('file', { kind: 'put', text: 'theirs' }, { origin: bee, parents: [shown] });
+  member.received(put);
+  const fingerprint = member.journal.disk.at('file')?.fingerprint as Fingerprint;
+  begins('file', { do: 'unlink', path: 'file', expected: fingerprint });
+  member.volume.keep(contentOfText('old'));
+  member.volume.disk.unlink('file');
+  await beginsAgain();
+  changes.mark('file');
+  await member.passes(3_000);
+  expect(newest('file')).toEqual(put);
+  expect(member.journal.disk.at('file')).toBeUndefined();
 });

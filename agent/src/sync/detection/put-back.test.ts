@@ -1,7 +1,7 @@
 import type { Operation, OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { conflictPath } from '../../core/conflict-name.ts';
-import { contentOfText } from '../../sim/disk/content.ts';
+import { type Content, contentOfText } from '../../sim/disk/content.ts';
 import type { Disk } from '../../sim/disk/disk.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { detectChanges } from './change-detector.ts';
@@ -20,12 +20,16 @@ function make(disk: Disk, path: string, kind: (typeof kinds)[number], text: stri
 }
 
 /** A member whose `original` lost and has a conflict copy. The version of bee that replaces it has not been applied yet. */
-async function lostHere(kind: (typeof kinds)[number]) {
-  const member = new LoneMember();
+async function lostHere(
+  kind: (typeof kinds)[number],
+  more: { readonly onDemand?: boolean; readonly holdsDeletes?: boolean } = {},
+) {
+  const member = new LoneMember(undefined, more);
   const { disk } = member.volume;
   const { journal, context } = member;
   const detected = async (...paths: readonly string[]): Promise<void> => {
-    const batch = paths.map((path) => ({ path, firstMs: 0, lastMs: 0, dueMs: 0 }));
+    const missingSinceMs = more.holdsDeletes === false ? 0 : undefined;
+    const batch = paths.map((path) => ({ path, firstMs: 0, lastMs: 0, dueMs: 0, missingSinceMs }));
     const done = context.lock.run(() =>
       detectChanges(context, member.operationWriter, {
         batch,
@@ -95,4 +99,21 @@ describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => 
     await detected(name);
     expect(isVersion()).toBe(true);
   });
+});
+
+// The simulator's seed 117955: the delete counted as a removal by the agent, and the file as the old version of bee's.
+test('[OD3] a file that lost is a version of its own on demand, once it was deleted and another one with its content is put back', async () => {
+  const { member, disk, detected, isVersion } = await lostHere('file', { onDemand: true, holdsDeletes: false });
+  const { content, mtimeMs } = disk.at(name) as { content: Content; mtimeMs: number };
+  member.volume.keep(content);
+  disk.write('/elsewhere/taken', content);
+  disk.utimes('/elsewhere/taken', mtimeMs);
+  for (const path of [copy, name]) disk.unlink(path);
+  await detected(copy, name);
+  expect(member.journal.log.rows({ path: name, beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })).toMatchObject([
+    { operation: { kind: 'delete' } },
+  ]);
+  disk.rename('/elsewhere/taken', name);
+  await detected(name);
+  expect(isVersion()).toBe(true);
 });

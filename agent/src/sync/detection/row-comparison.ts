@@ -43,19 +43,20 @@ export class RowComparison {
 
   /** Compares an observed entry with its row, and adds the difference to the batch. */
   async compare(path: string, seen: Seen, row: DiskEntry | undefined): Promise<void> {
-    const { journal, self } = this.#context;
+    const { journal, self, lastBoot } = this.#context;
     const shown = row && journal.log.operation(row.dot);
     const [head, ...siblings] = journal.heads.at(path);
-    const mayBeRemoved = self.onDemand === true && seen.state === 'absent' && head !== shown;
+    // What a kill kept from being recorded was recorded at the start. The note of the batch may not survive a power cut.
+    const mayHaveRemoved = self.onDemand === true && lastBoot.wasCutOff && seen.state === 'absent' && head !== shown;
     const change = findLocalChange({
       path,
       seen,
       row,
       shown,
       head,
-      isOnDemand: self.onDemand,
+      mayHaveRemoved,
       ownDelete: siblings.find((each) => !isLive(each) && memberOf(each.origin) === self.id),
-      isKept: (mayBeRemoved || isPassedOver(shown, head)) && (await this.#isKept(row)),
+      isKept: (mayHaveRemoved || isPassedOver(shown, head)) && (await this.#isKept(row)),
       journaled: () =>
         journal.log
           .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: journaledMax })
