@@ -46,7 +46,7 @@ export class RowComparison {
     const { journal, self, lastBoot } = this.#context;
     const shown = row && journal.log.operation(row.dot);
     const [head, ...siblings] = journal.heads.at(path);
-    // What a kill kept from being recorded was recorded at the start. The note of the batch may not survive a power cut.
+    // The results that a kill kept from being recorded were recorded at the start. The note of the batch may not survive a power cut.
     const mayHaveRemoved = self.onDemand === true && lastBoot.wasCutOff && seen.state === 'absent' && head !== shown;
     const change = findLocalChange({
       path,
