@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeConflicts } from './make-conflicts.ts';
 import { expect, test } from './test.ts';
@@ -32,11 +32,8 @@ test('[DB-C1][DB-C2][DB-C3] both versions are shown side by side, and each choic
   });
   const nav = page.getByRole('navigation', { name: 'Views' });
   await expect(nav.getByRole('link', { name: 'Conflicts' })).toContainText('4');
-  const textIn = (member: string, name: string) => readFile(join(cluster.member(member).folder, name), 'utf8');
   const everywhere = async (name: string, content: string) => {
-    for (const { name: member } of cluster.members) {
-      await expect.poll(() => textIn(member, name).catch(() => undefined)).toBe(content);
-    }
+    for (const member of cluster.members) await expect.poll(() => member.text(name)).toBe(content);
   };
 
   await test.step('[DB-J9] the feed has one line for the conflict, with both writers', async () => {
@@ -104,7 +101,6 @@ test.describe('two members', () => {
       'plan.txt': version,
       'bytes.txt': (by) => Buffer.from([0xff, 0xfe, by.length, ...Buffer.from(by)]),
     });
-    const bytesIn = (name: string) => readFile(join(bee.folder, name), 'utf8').catch(() => undefined);
     const copies = async () => (await readdir(bee.folder)).filter((name) => name.startsWith('plan.conflict-'));
     await expect.poll(copies).toHaveLength(1);
     const [copy = ''] = await copies();
@@ -130,7 +126,7 @@ test.describe('two members', () => {
     await page.getByRole('button', { name: 'Save this result' }).click();
     await expect(page.getByRole('status').filter({ hasText: '1 conflict settled.' })).toBeVisible();
     const merged = `\uFEFF# Plan\r\nfirst by ant\r\n${'as it was\r\n'.repeat(9)}last by bee\r\nlast by ant`;
-    await expect.poll(() => bytesIn('plan.txt')).toBe(merged);
+    await expect.poll(() => bee.text('plan.txt')).toBe(merged);
     await expect.poll(copies).toEqual([]);
 
     await test.step('after a reload both versions can be put back', async () => {
@@ -148,23 +144,23 @@ test.describe('two members', () => {
       await expect(settled.getByRole('listitem').and(page.locator('[aria-current]'))).toContainText('plan.txt');
       await settled.getByRole('button', { name: /^Undo: plan\.txt/ }).click();
       await expect(page.getByRole('status').filter({ hasText: 'plan.txt is in conflict again' })).toBeFocused();
-      await expect.poll(() => bytesIn('plan.txt')).toBe(version('bee'));
-      await expect.poll(() => bytesIn(copy)).toBe(version('ant'));
+      await expect.poll(() => bee.text('plan.txt')).toBe(version('bee'));
+      await expect.poll(() => bee.text(copy)).toBe(version('ant'));
       await expect(page.locator('mark').first()).toHaveText('[changed: bee]');
       await expect(settled).toHaveCount(0);
     });
 
     await test.step('what was settled a moment ago has its way back in the sentence that says so', async () => {
       await page.getByRole('button', { name: 'Keep ant’s version' }).click();
-      await expect.poll(() => bytesIn('plan.txt')).toBe(version('ant'));
+      await expect.poll(() => bee.text('plan.txt')).toBe(version('ant'));
       await page.getByRole('button', { name: 'Undo this for plan.txt' }).click();
-      await expect.poll(() => bytesIn('plan.txt')).toBe(version('bee'));
-      await expect.poll(() => bytesIn(copy)).toBe(version('ant'));
+      await expect.poll(() => bee.text('plan.txt')).toBe(version('bee'));
+      await expect.poll(() => bee.text(copy)).toBe(version('ant'));
     });
 
     await test.step('what changed since is left as it is, and the page says so', async () => {
       await page.getByRole('button', { name: 'Keep ant’s version' }).click();
-      await expect.poll(() => bytesIn('plan.txt')).toBe(version('ant'));
+      await expect.poll(() => bee.text('plan.txt')).toBe(version('ant'));
       await writeFile(join(bee.folder, 'plan.txt'), 'newer');
       const settled = page.getByRole('region', { name: 'Settled' });
       await expect(settled).toContainText('plan.txt has changed since the conflict was settled');
@@ -189,6 +185,6 @@ test.describe('two members', () => {
     await writeFile(join(ant.folder, 'notes.txt'), 'newer\n');
     await page.getByRole('button', { name: 'Keep ant’s version' }).click();
     await expect(page.getByRole('alert').filter({ hasText: 'was not settled' })).toContainText('notes.txt');
-    expect(await readFile(join(ant.folder, 'notes.txt'), 'utf8')).toBe('newer\n');
+    expect(await ant.text('notes.txt')).toBe('newer\n');
   });
 });

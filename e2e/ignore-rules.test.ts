@@ -35,7 +35,7 @@ test('[DB-S4] the rules show what a change will do before it is saved, and no la
   await look.click();
   await save.click();
   await expect(page.getByText('The rules are saved, and go to all members.')).toBeVisible();
-  await expect.poll(() => readFile(join(bee.folder, '.lockstepignore'), 'utf8')).toBe('*.log\n');
+  await expect.poll(() => bee.text('.lockstepignore')).toBe('*.log\n');
 
   await writeFile(join(ant.folder, 'logs', 'c.log'), 'of ant alone');
   await rules.fill('# none\n');

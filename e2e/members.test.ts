@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { lockstepProgram } from '../testkit/repository.ts';
@@ -21,9 +21,7 @@ test('the page shows the current state of the members', async ({ page, cluster, 
     for (const name of ['ant', 'bee', 'cat']) {
       await expect(row(name).locator('[data-title=Files]')).toHaveText('16 B');
     }
-    for (const { folder } of cluster.members) {
-      await expect.poll(() => readFile(join(folder, 'hello.txt'), 'utf8').catch(() => undefined)).toBe('hello\n');
-    }
+    for (const member of cluster.members) await expect.poll(() => member.text('hello.txt')).toBe('hello\n');
     await expect(page.getByRole('status')).toHaveText('All 3 members hold everything.');
   });
 

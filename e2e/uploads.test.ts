@@ -1,10 +1,7 @@
 import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Member } from '../testkit/member.ts';
 import { expect, test } from './test.ts';
 import { drop, uploads } from './uploading.ts';
-
-const textIn = ({ folder }: Member, path: string) => readFile(join(folder, path), 'utf8').catch(() => undefined);
 
 test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members have them', async ({
   page,
@@ -20,8 +17,8 @@ test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members ha
   await test.step('[DB-F11] they go to the directory of the row, or to the one that is listed', async () => {
     await drop(page, '[data-directory="photos"]', { 'a #1.txt': 'one\n', 'b.txt': 'two\n' });
     await expect(uploads(page).getByRole('status')).toHaveText('2 files in photos are on all 3 members.');
-    expect(await textIn(cat, 'photos/a #1.txt')).toBe('one\n');
-    expect(await textIn(cat, 'photos/b.txt')).toBe('two\n');
+    expect(await cat.text('photos/a #1.txt')).toBe('one\n');
+    expect(await cat.text('photos/b.txt')).toBe('two\n');
     await uploads(page).getByRole('button', { name: 'Close' }).click();
     await expect(uploads(page)).toHaveCount(0);
   });
@@ -30,10 +27,10 @@ test('[DB-F11] [DB-F12] files are dropped onto a directory, until all members ha
     await drop(page, 'table', { 'notes.txt': 'by a person\n', 'new.txt': 'new\n' });
     await expect(uploads(page).getByRole('status')).toHaveText('1 file in the folder is on all 3 members. 1 not sent.');
     await expect(uploads(page)).toContainText('This name is taken by another file: notes.txt.');
-    expect(await textIn(ant, 'notes.txt')).toBe('by bee\n');
+    expect(await ant.text('notes.txt')).toBe('by bee\n');
     await uploads(page).getByRole('button', { name: 'Replace it' }).click();
     await expect(uploads(page).getByRole('status')).toHaveText('2 files in the folder are on all 3 members.');
-    expect(await textIn(bee, 'notes.txt')).toBe('by a person\n');
+    expect(await bee.text('notes.txt')).toBe('by a person\n');
     // The version that was replaced can be put back.
     await page.getByRole('link', { name: 'notes.txt' }).click();
     await expect(page.getByRole('region', { name: 'Versions' }).getByRole('listitem')).toHaveCount(2);
@@ -69,7 +66,7 @@ test('[DB-F11] a whole folder is picked with the keyboard, and a refused file sa
   await expect(uploads(page).getByRole('status')).toHaveText('30 files in the folder are on all 3 members. 1 failed.');
   await expect(uploads(page).getByRole('alert')).toContainText('trip/kept out.tmp is kept out by a rule');
   expect(await readdir(join(bee.folder, 'trip'))).toEqual(['day 1']);
-  expect(await textIn(bee, 'trip/day 1/29.txt')).toBe('29\n');
+  expect(await bee.text('trip/day 1/29.txt')).toBe('29\n');
 
   await test.step('it is sent once more when the reason is gone', async () => {
     await ant.put('.lockstepignore', '');
@@ -78,7 +75,7 @@ test('[DB-F11] a whole folder is picked with the keyboard, and a refused file sa
       .toBe(false);
     await uploads(page).getByRole('button', { name: 'Try again' }).click();
     await expect(uploads(page).getByRole('status')).toHaveText('31 files in the folder are on all 3 members.');
-    expect(await textIn(bee, 'trip/kept out.tmp')).toBe('kept out\n');
+    expect(await bee.text('trip/kept out.tmp')).toBe('kept out\n');
   });
 });
 
@@ -201,7 +198,7 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
     await page.keyboard.press('Enter');
     await expect(page).toHaveURL(`${ant.url}files/trips`);
     await expect(page.getByText('trips 2026 was renamed to trips.')).toBeVisible();
-    await expect.poll(() => textIn(bee, 'trips/day 2.txt')).toBe('two\n');
+    await expect.poll(() => bee.text('trips/day 2.txt')).toBe('two\n');
     await expect.poll(() => readdir(bee.folder)).toEqual(['.lockstep', 'plan.txt', 'trips']);
   });
 
@@ -216,7 +213,7 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
     await expect.poll(() => readdir(bee.folder)).toEqual(['.lockstep', 'plan.txt']);
     await page.getByRole('button', { name: /^Put back/ }).click();
     await dialog.getByRole('button', { name: 'Put it back' }).click();
-    await expect.poll(() => textIn(bee, 'trips/day 1.txt')).toBe('one\n');
+    await expect.poll(() => bee.text('trips/day 1.txt')).toBe('one\n');
   });
 
   await test.step('what another member changed meanwhile is not deleted', async () => {
@@ -230,7 +227,7 @@ test('[DB-F13] a person makes a folder, renames and deletes, and is told before 
     });
     await dialog.getByRole('button', { name: 'Delete it' }).click();
     await expect(page.getByRole('alert')).toContainText('plan.txt has changed since it was shown');
-    expect(await textIn(ant, 'plan.txt')).toBe('a better plan\n');
+    expect(await ant.text('plan.txt')).toBe('a better plan\n');
   });
   expect(pageErrors.filter((said) => !said.includes('412'))).toEqual([]);
 });

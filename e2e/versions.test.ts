@@ -8,7 +8,6 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
   pageErrors,
 }) => {
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  const textIn = (folder: string, path: string) => readFile(join(folder, path), 'utf8').catch(() => undefined);
   await mkdir(join(ant.folder, 'trip'));
   await ant.put('plan.txt', 'the first plan\n');
   await ant.put('trip/photo.txt', 'a photo\n');
@@ -47,7 +46,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await expect(dialog).toContainText('plan.txt becomes again as ant wrote it');
     await expect(dialog).toContainText('all members get it');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
-    expect(await textIn(ant.folder, 'plan.txt')).toBe('a second and longer plan\n');
+    expect(await ant.text('plan.txt')).toBe('a second and longer plan\n');
     await versions
       .nth(1)
       .getByRole('button', { name: /^Put back/ })
@@ -55,7 +54,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await dialog.getByRole('button', { name: 'Put it back' }).click();
     await expect(panel.getByRole('status')).toHaveText('plan.txt was put back.');
     await expect(versions).toHaveCount(3);
-    await expect.poll(() => textIn(bee.folder, 'plan.txt')).toBe('the first plan\n');
+    await expect.poll(() => bee.text('plan.txt')).toBe('the first plan\n');
     // The versions that are kept on ant's disk, counted a few seconds after its start.
     await expect(page.getByText(/; \d old versions?, \d/)).toBeVisible();
   });
@@ -78,7 +77,7 @@ test('[DB-F9] [DB-F10] a user looks at an old version, saves it, puts it back, a
     await about.getByRole('button', { name: /^Put back/ }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Put it back' }).click();
     await expect(about.getByRole('status')).toHaveText('2 deleted entries put back.');
-    await expect.poll(() => textIn(bee.folder, 'trip/photo.txt')).toBe('a photo\n');
+    await expect.poll(() => bee.text('trip/photo.txt')).toBe('a photo\n');
     await expect(inTrip).toHaveCount(0);
   });
 

@@ -1,4 +1,4 @@
-import { rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   apiPrefix,
@@ -47,6 +47,17 @@ export class MemberApi {
     const outside = `${this.folder}.outside`;
     await writeFile(outside, content);
     await rename(outside, this.path(path));
+  }
+
+  /**
+   * The text of a file of the folder, `undefined` where it is not. Playwright's `expect.poll` does not ask again after an error, so that
+   * reading a file that is still on its way must not be one.
+   */
+  async text(path: string): Promise<string | undefined> {
+    return await readFile(this.path(path), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return undefined;
+    });
   }
 
   async status(): Promise<Status> {
