@@ -24,6 +24,13 @@ test('[DB-O9] a member that is down is removed after its name was typed, and can
   await expect(page.getByRole('status')).toHaveText('Both members hold everything.');
 
   await cat.start({ ready: false });
+  await test.step('[DB-O8] the page of the removed member says so, and adds no machine', async () => {
+    const its = await page.context().newPage();
+    await expect(() => its.goto(cat.url)).toPass();
+    await expect(its.getByRole('status')).toContainText('cat was removed from the cluster by ant');
+    await expect(its.getByRole('button', { name: 'Add another machine' })).toHaveCount(0);
+    await its.close();
+  });
   await page.getByRole('button', { name: 'Take cat back' }).click();
   await expect(row).toContainText('active');
   expect(pageErrors).toEqual([]);

@@ -53,7 +53,12 @@ export function clusterVerdict(status: Status): Verdict {
 
 /** True when what the member knows of the others is old, or concerns it no more. */
 export function knowsOnlyItself(status: Status): boolean {
-  return status.member.state === 'left' || status.paused || isRefused(status) || removerOf(status) !== undefined;
+  return isOutside(status) || status.paused || isRefused(status);
+}
+
+/** True when the answering member has left the cluster, or was removed from it. */
+export function isOutside(status: Status): boolean {
+  return status.member.state === 'left' || removerOf(status) !== undefined;
 }
 
 /** The parts about the answering member itself. */

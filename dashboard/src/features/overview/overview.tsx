@@ -1,5 +1,5 @@
 import type { RecentLatencies } from '@lockstep/shared/api';
-import { folderText, formatItems } from '@lockstep/shared/present';
+import { folderText, formatItems, isOutside } from '@lockstep/shared/present';
 import { Paper } from '@mantine/core';
 import { Suspense } from 'react';
 import { useSearchParams } from 'wouter';
@@ -57,7 +57,7 @@ export function Overview() {
           />
         </Paper>
       )}
-      <AddMachine isAlone={isAlone} />
+      {!isOutside(status) && <AddMachine isAlone={isAlone} />}
       <Suspense>
         <Boundary retryOn={answering} beforeRetry={tiles.forget} fallback={() => null}>
           <Lazy part={tiles} />
