@@ -145,16 +145,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       log,
       remoteCounters,
       load: loadMeter(),
-      historySize: config.historySize,
-      historyAgeMsMax: config.historyAgeMsMax,
-      rescanIntervalMs: config.rescanIntervalMs,
       boot: await readBoot(),
-      scrubIntervalMs: config.scrubIntervalMs,
-      cacheSize: config.cacheSize,
-      copiesAwayMs: config.copiesAwayMs,
-      prefetch: config.prefetch,
-      sendLimit: config.sendLimit,
-      receiveLimit: config.receiveLimit,
+      settings: config,
     });
     engine.events.onAdded(() => {
       const others = addressesOfOthers(engine);
