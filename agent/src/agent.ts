@@ -12,10 +12,10 @@ import { answerControl } from './http/queries/control/answer-control.ts';
 import { limitNotes } from './http/queries/control/limits.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
-import type { ServedMember } from './http/served-member.ts';
-import { startHttp } from './http/server.ts';
+import type { Place, ServedMember } from './http/served-member.ts';
+import { type HttpServer, startHttp } from './http/server.ts';
 import { sessionFile, tokenFile } from './member-dir/access-files.ts';
-import { guardDashboard } from './member-dir/dashboard-guard.ts';
+import { type DashboardTls, guardDashboard } from './member-dir/dashboard-guard.ts';
 import { openIdentity } from './member-dir/identity-files.ts';
 import { ownSocketPath } from './member-dir/instance-lock.ts';
 import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
@@ -24,7 +24,8 @@ import { hasPassword, isPassword } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
 import { clusterKeyPath, remoteCountersPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/keys/cluster-key.ts';
-import { openNetwork, reachableAt } from './net/network.ts';
+import type { Identity } from './net/keys/identity.ts';
+import { type OpenNetwork, openNetwork, reachableAt } from './net/network.ts';
 import { replayInto } from './offline/replay.ts';
 import { BlockBuffers } from './os/block-buffers.ts';
 import { CounterFile } from './os/counter-file.ts';
@@ -32,6 +33,7 @@ import { loadMeter, nodeClock, readBoot } from './os/node-clock.ts';
 import { shellWord } from './os/shell-word.ts';
 import { openJournalOrRebuild, type SetAside } from './store/journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
+import type { Folder } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
 import { latencyIntake } from './sync/traffic/latency-intake.ts';
@@ -79,39 +81,23 @@ export interface Agent {
  * knows both adapters and loops. Throws a LockstepError for everything that a person must repair first.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { directory, loaded, overrides, log, adopted, rejoin } = options;
-  const { config } = loaded;
+  const { directory, log } = options;
+  const { config } = options.loaded;
   const state = statePath(directory);
-  const tls = await guardDashboard(directory, config);
-  const identity = await openIdentity(state, log);
-  const clusterKey = await loadClusterKey(clusterKeyPath(directory));
+  const keys = await readKeys(options);
+  const { memberId } = keys.identity;
   const closing: (() => Promise<void> | void)[] = [];
+  // In reverse order, also after an error in between.
   const closeAll = async (): Promise<void> => {
     for (const close of closing.splice(0).reverse()) await close();
   };
   try {
     const remoteCounters = config.content === 'on-demand' ? openRemoteCounters(directory, log) : undefined;
     closing.push(() => remoteCounters?.close());
-    const { journal, setAside } = await openJournalOrRebuild({
-      path: join(state, 'journal.db'),
-      memberId: identity.memberId,
-      beforeRemote: (path) => remoteCounters?.raise(parentOf(path)),
-      random: nodeClock.random,
-      nowMs: nodeClock.wallMs,
-      // Ends the process with this sentence: what was written last may be lost, and the next start finds it again in the folder.
-      diskFailed: (error) =>
-        setImmediate(() => {
-          throw error;
-        }),
-      log,
-    });
-    const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
-    closing.push(() => {
-      clearInterval(ageing);
-      journal.close();
-    });
-    if (adopted) journal.renewOrigin();
-    if (rejoin !== true) refuseLeft(journal, identity.memberId, directory);
+    const { journal, setAside, close } = await openJournal(options, memberId, remoteCounters);
+    closing.push(close);
+    continueJournal(journal, options, memberId);
+
     const buffers = new BlockBuffers();
     const folder = await openFolder({
       root: directory,
@@ -123,120 +109,39 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     });
     closing.push(() => folder.close());
     const { listen, compression } = config;
-    const network = await openNetwork({ identity, clusterKey, listen, log, buffers, compression });
+    const network = await openNetwork({ ...keys, listen, log, buffers, compression });
     closing.push(() => network.close());
     const { known, addresses } = await KnownAddresses.open(join(state, 'addresses.json'), log);
     closing.push(() => known.flushed());
-    const engine = createEngine({
-      identity: {
-        id: identity.memberId,
-        name: config.name,
-        addresses: config.addresses.length > 0 ? config.addresses : reachableAt(network.address),
-        webhook: webhookId(config.notifyWebhook),
-        ...(config.mayBeAway && { mayBeAway: true as const }),
-        ...(config.content === 'on-demand' && { onDemand: true as const }),
-      },
-      // A journal with operations also knows the members, and their addresses are newer.
-      peers: journal.log.length() === 0 ? [...config.peers, ...addresses] : config.peers,
-      journal,
-      folder,
-      network,
-      clock: nodeClock,
-      log,
-      remoteCounters,
-      load: loadMeter(),
-      historySize: config.historySize,
-      historyAgeMsMax: config.historyAgeMsMax,
-      rescanIntervalMs: config.rescanIntervalMs,
-      boot: await readBoot(),
-      scrubIntervalMs: config.scrubIntervalMs,
-      cacheSize: config.cacheSize,
-      copiesAwayMs: config.copiesAwayMs,
-      prefetch: config.prefetch,
-      sendLimit: config.sendLimit,
-      receiveLimit: config.receiveLimit,
-    });
-    engine.events.onAdded(() => {
-      const others = addressesOfOthers(engine);
-      // A journal that was lost has no members until one has answered.
-      if (others.length > 0) known.set(others);
-    });
+
+    const engine = await makeEngine(options, { memberId, addresses, journal, folder, network, remoteCounters });
+    storeAddresses(engine, known);
     // The file has addresses of others only if the journal once had their entries.
     const isLost = setAside === undefined && addresses.length > 0 && journal.log.length() === 0;
     if (setAside !== undefined) closing.push(reportRebuild(engine, setAside));
-    let retire: () => void = () => undefined;
-    const retired = new Promise<void>((resolve) => {
-      retire = resolve;
-    });
+
     const place = {
       folder: directory,
       address: formatHostPort(network.address),
       dashboard: '',
       startedAt: nodeClock.wallMs(),
     };
-    const health = new HealthWatch({
-      path: join(state, 'health.db'),
-      settings: config,
-      problems: engine.context.problems,
-      clock: nodeClock,
-      log,
-      readStatus: () => readStatus(engine, place),
-      sameWebhook: () => membersWithWebhook(engine),
-      takeLatencies: latencyIntake(engine),
-    });
+    const health = watchHealth(options, engine, place);
     closing.push(() => health.stop());
-    const member: ServedMember = {
-      engine,
-      remoteCounters,
-      place,
-      health,
-      settings: new SettingsFile({
-        ...{ directory, loaded, overrides, log },
-        notesOf: (key) => limitNotes(engine, key),
-        apply: (changed) => {
-          engine.change(changed);
-          health.change(changed);
-        },
-      }),
-      control: {
-        allows: config.allowControl,
-        ask: (address, id, request) => network.control(address, id, request),
-      },
-      joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
-      retired: retire,
-      replay: (into, signal) => replayInto(engine, into, signal),
-    };
+    const { member, retired } = servedMember(options, { engine, network, remoteCounters, health, place });
     network.onControl((from, request) => answerControl(member, from, request));
-    const assets = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
-    const access = await Access.open({
-      memberId: identity.memberId,
-      sessionStore: sessionFile(join(state, 'sessions.json'), log),
-      tokenStore: tokenFile(join(state, 'tokens.json'), log),
-      password: { isSet: () => hasPassword(directory), isRight: (password) => isPassword(directory, password) },
-      isSecure: tls !== undefined,
-      nowMs: nodeClock.wallMs,
-      log,
-    });
-    const http = await startHttp({
-      member,
-      listen: config.dashboard,
-      socketPath: ownSocketPath(directory),
-      access,
-      tls,
-      assets,
-      log,
-    });
+    const http = await serve(options, member, keys);
     place.dashboard = http.url;
     closing.push(() => http.close());
     closing.push(() => engine.stop());
     closing.push(() => health.stop());
+
     const ready = engine.start();
     if (isLost) reportLost(engine, ready);
-    const { address } = place;
     return {
       ready,
       retired,
-      address,
+      address: place.address,
       dashboardUrl: http.url,
       socketPath: http.socketPath,
       loginLink: http.loginLink,
@@ -247,6 +152,180 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     await closeAll();
     throw error;
   }
+}
+
+/** The secrets by which a member proves what it is to other members, and to browsers. */
+interface Keys {
+  readonly identity: Identity;
+  readonly clusterKey: Uint8Array;
+  /** The certificate of the dashboard; undefined if its connections are not encrypted. */
+  readonly tls: DashboardTls | undefined;
+}
+
+async function readKeys({ directory, loaded: { config }, log }: AgentOptions): Promise<Keys> {
+  return {
+    tls: await guardDashboard(directory, config),
+    identity: await openIdentity(statePath(directory), log),
+    clusterKey: await loadClusterKey(clusterKeyPath(directory)),
+  };
+}
+
+/** A journal whose caches age until it is closed. `setAside`: the damaged one that it replaces. */
+interface OpenedJournal {
+  readonly journal: Journal;
+  readonly setAside: SetAside | undefined;
+  readonly close: () => void;
+}
+
+async function openJournal(
+  { directory, log }: AgentOptions,
+  memberId: MemberId,
+  remoteCounters: CounterFile | undefined,
+): Promise<OpenedJournal> {
+  const { journal, setAside } = await openJournalOrRebuild({
+    path: join(statePath(directory), 'journal.db'),
+    memberId,
+    beforeRemote: (path) => remoteCounters?.raise(parentOf(path)),
+    random: nodeClock.random,
+    nowMs: nodeClock.wallMs,
+    // Ends the process with this sentence: what was written last may be lost, and the next start finds it again in the folder.
+    diskFailed: (error) =>
+      setImmediate(() => {
+        throw error;
+      }),
+    log,
+  });
+  const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
+  const close = (): void => {
+    clearInterval(ageing);
+    journal.close();
+  };
+  return { journal, setAside, close };
+}
+
+/** Prepares the journal for operations of this run. Throws `member-left` if the member has left the cluster and does not join again. */
+function continueJournal(journal: Journal, { adopted, rejoin, directory }: AgentOptions, memberId: MemberId): void {
+  if (adopted) journal.renewOrigin();
+  if (rejoin !== true) refuseLeft(journal, memberId, directory);
+}
+
+/** An engine's adapters, its member, and the `addresses` of the other members in the last run. */
+interface EngineParts {
+  readonly memberId: MemberId;
+  readonly addresses: readonly string[];
+  readonly journal: Journal;
+  readonly folder: Folder;
+  readonly network: OpenNetwork;
+  readonly remoteCounters: CounterFile | undefined;
+}
+
+async function makeEngine(
+  { loaded: { config }, log }: AgentOptions,
+  { memberId, addresses, journal, folder, network, remoteCounters }: EngineParts,
+): Promise<Engine> {
+  return createEngine({
+    identity: {
+      id: memberId,
+      name: config.name,
+      addresses: config.addresses.length > 0 ? config.addresses : reachableAt(network.address),
+      webhook: webhookId(config.notifyWebhook),
+      ...(config.mayBeAway && { mayBeAway: true as const }),
+      ...(config.content === 'on-demand' && { onDemand: true as const }),
+    },
+    // A journal with operations also knows the members, and their addresses are newer.
+    peers: journal.log.length() === 0 ? [...config.peers, ...addresses] : config.peers,
+    ...{ journal, folder, network, remoteCounters, log },
+    clock: nodeClock,
+    load: loadMeter(),
+    boot: await readBoot(),
+    settings: config,
+  });
+}
+
+/** Keeps the addresses of the other members for a start without the journal. */
+function storeAddresses(engine: Engine, known: KnownAddresses): void {
+  engine.events.onAdded(() => {
+    const others = addressesOfOthers(engine);
+    // A journal that was lost has no members until one has answered.
+    if (others.length > 0) known.set(others);
+  });
+}
+
+function watchHealth({ directory, loaded: { config }, log }: AgentOptions, engine: Engine, place: Place): HealthWatch {
+  return new HealthWatch({
+    path: join(statePath(directory), 'health.db'),
+    settings: config,
+    problems: engine.context.problems,
+    clock: nodeClock,
+    log,
+    readStatus: () => readStatus(engine, place),
+    sameWebhook: () => membersWithWebhook(engine),
+    takeLatencies: latencyIntake(engine),
+  });
+}
+
+/** The parts of a member that its routes use. */
+interface ServedParts {
+  readonly engine: Engine;
+  readonly network: OpenNetwork;
+  readonly remoteCounters: CounterFile | undefined;
+  readonly health: HealthWatch;
+  readonly place: Place;
+}
+
+/** The member as its routes see it. `retired` resolves when one of them has retired it. */
+function servedMember(
+  { directory, loaded, overrides, log }: AgentOptions,
+  { engine, network, remoteCounters, health, place }: ServedParts,
+): { readonly member: ServedMember; readonly retired: Promise<void> } {
+  const { config } = loaded;
+  let retire: () => void = () => undefined;
+  const retired = new Promise<void>((resolve) => {
+    retire = resolve;
+  });
+  const settings = new SettingsFile({
+    ...{ directory, loaded, overrides, log },
+    notesOf: (key) => limitNotes(engine, key),
+    apply: (changed) => {
+      engine.change(changed);
+      health.change(changed);
+    },
+  });
+  const member: ServedMember = {
+    ...{ engine, remoteCounters, place, health, settings },
+    control: {
+      allows: config.allowControl,
+      ask: (address, id, request) => network.control(address, id, request),
+    },
+    joinRecipe: joinRecipe(directory, { ...config, listen: network.address }, thisMachine()),
+    retired: retire,
+    replay: (into, signal) => replayInto(engine, into, signal),
+  };
+  return { member, retired };
+}
+
+/** Serves the API and the dashboard. */
+async function serve(
+  { directory, loaded: { config }, log }: AgentOptions,
+  member: ServedMember,
+  { identity: { memberId }, tls }: Keys,
+): Promise<HttpServer> {
+  const state = statePath(directory);
+  const access = await Access.open({
+    memberId,
+    sessionStore: sessionFile(join(state, 'sessions.json'), log),
+    tokenStore: tokenFile(join(state, 'tokens.json'), log),
+    password: { isSet: () => hasPassword(directory), isRight: (password) => isPassword(directory, password) },
+    isSecure: tls !== undefined,
+    nowMs: nodeClock.wallMs,
+    log,
+  });
+  return startHttp({
+    ...{ member, access, tls, log },
+    listen: config.dashboard,
+    socketPath: ownSocketPath(directory),
+    assets: fileURLToPath(new URL('../../dashboard/dist', import.meta.url)),
+  });
 }
 
 /** Without the counters, a mount asks for each name. */

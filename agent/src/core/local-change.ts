@@ -96,16 +96,8 @@ export type LocalChange =
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
 
-/**
- * Compares the entry at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference. `shown` is the
- * operation of the row. `head` is the visible head. It serves only to notice that the disk has come to show it by other means, such as a
- * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
- * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
- * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
- * path. `mayHaveRemoved`: a power cut may have taken the record that the agent removed a file that was out of date. `ownDelete`: a sibling of the head, by which a
- * user deleted the entry here. A remote row says nothing of it.
- */
-export function findLocalChange(input: {
+/** What is known of a path; `findLocalChange` explains it. */
+interface Comparison {
   readonly path: string;
   readonly seen: Seen;
   readonly row: DiskEntry | undefined;
@@ -116,24 +108,26 @@ export function findLocalChange(input: {
   readonly isInterrupted?: boolean | undefined;
   readonly mayHaveRemoved?: boolean | undefined;
   readonly ownDelete?: Operation | undefined;
-}): LocalChange {
+}
+
+/**
+ * Compares the entry at a path with the row of `disk` (never with the heads: rule 1), and makes a draft of the difference. `shown` is the
+ * operation of the row. `head` is the visible head. It serves only to notice that the disk has come to show it by other means, such as a
+ * user's copy or a lost journal. `journaled` returns the newest operations at the path, and is called only if the head is not the shown
+ * operation. `isKept`: the entry of the row would not be lost by a replacement, because history has it or it is no file; so the agent may
+ * have replaced it, and been killed before it recorded that. `isInterrupted`: the agent was killed in a batch that was to write at the
+ * path. `mayHaveRemoved`: a power cut may have taken the record that the agent removed a file that was out of date. `ownDelete`: a sibling of the head, by which a
+ * user deleted the entry here. A remote row says nothing of it.
+ */
+export function findLocalChange(input: Comparison): LocalChange {
   const { seen, row, head } = input;
   const present = row?.fingerprint !== undefined;
   const ownDelete = row?.remote ? input.ownDelete : undefined;
   // A row without a fingerprint names a live entry only if that is ignored, remote or could not be shown: no user saw it here.
   const shown = present || (input.shown && !isLive(input.shown)) ? input.shown : ownDelete;
+  if (seen.state === 'absent') return findRemoval(input, shown);
   const parents = shown ? [shown] : [];
   const replaced = present ? row.content : undefined;
-  if (seen.state === 'absent') {
-    if (row?.remote) return { do: 'nothing' };
-    if (!present) return input.shown && isLive(input.shown) ? { do: 'forget' } : { do: 'nothing' };
-    if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
-    const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
-    if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
-    if (row.damaged || isTakenAway(input, shown) || isOutOfDate(input, shown) || isReplacedDirectory(input, shown))
-      return { do: 'forget' };
-    return { do: 'draft', draft: { path: input.path, kind: 'delete', parents, replaced, vanished: true } };
-  }
   const { fingerprint } = seen;
   if (row !== undefined && isStillDamaged(row, seen)) return { do: 'still-damaged', fingerprint };
   const racy = seen.state === 'file' && seen.racy;
@@ -198,6 +192,22 @@ export function findLocalChange(input: {
   return { do: 'draft', draft };
 }
 
+/** The change at a path where no entry is. `shown`: the operation whose entry a user saw there. */
+function findRemoval(input: Comparison, shown: Operation | undefined): LocalChange {
+  const { path, row, head } = input;
+  if (row?.remote) return { do: 'nothing' };
+  if (row?.fingerprint === undefined) {
+    return input.shown && isLive(input.shown) ? { do: 'forget' } : { do: 'nothing' };
+  }
+  if (head && !isLive(head)) return { do: 'adopt', head, fingerprint: undefined, racy: false };
+  const unrecorded = findUnrecorded(input, shown, (operation) => !isLive(operation));
+  if (unrecorded) return { do: 'adopt', head: unrecorded, fingerprint: undefined, racy: false };
+  if (row.damaged || isTakenAway(input, shown) || isOutOfDate(input, shown) || isReplacedDirectory(input, shown))
+    return { do: 'forget' };
+  const parents = shown ? [shown] : [];
+  return { do: 'draft', draft: { path, kind: 'delete', parents, replaced: row.content, vanished: true } };
+}
+
 /** True for an operation that was cut off a forked log. Its number identifies it on this member alone, so no operation may name it. */
 function isOfBranch(operation: Operation | undefined): boolean {
   return operation !== undefined && !covers(operation.version, operation);
@@ -242,10 +252,7 @@ function isTakenAway(
  * True when the agent of a member that fetches on demand may have removed a file because another version of it came, and a power cut took
  * the record. If the user deleted the file at that moment, the other version stays: they had not seen it.
  */
-function isOutOfDate(
-  { head, isKept, mayHaveRemoved }: Parameters<typeof findLocalChange>[0],
-  shown: Operation | undefined,
-): boolean {
+function isOutOfDate({ head, isKept, mayHaveRemoved }: Comparison, shown: Operation | undefined): boolean {
   if (mayHaveRemoved !== true || isKept !== true || shown === undefined || head === undefined) return false;
   return entryType(head) === 'file' && !isSameDot(head, shown);
 }
@@ -254,10 +261,7 @@ function isOutOfDate(
  * True when a directory is gone that a file or link is to replace. Its removal is what the author of that entry asked for: an operation
  * would only conflict with theirs.
  */
-function isReplacedDirectory(
-  { row, head }: Parameters<typeof findLocalChange>[0],
-  shown: Operation | undefined,
-): boolean {
+function isReplacedDirectory({ row, head }: Comparison, shown: Operation | undefined): boolean {
   if (shown === undefined || head === undefined || !isLive(head) || entryType(head) === 'directory') return false;
   return row?.fingerprint !== undefined && isDirectoryMode(row.fingerprint.mode) && supersedes(head, shown);
 }

@@ -7,6 +7,7 @@ import { apiPrefix } from '@lockstep/shared/api';
 import fastify, { type FastifyInstance, type RouteOptions } from 'fastify';
 import type { Log } from '../sync/ports/log.ts';
 import type { Access, LoginLink } from './access/access.ts';
+import type { OpenRequests } from './access/open-requests.ts';
 import { serveOnSocket } from './access/own-socket.ts';
 import { checkAccess } from './access/route-access.ts';
 import { arrivalTimeouts, limitArrival } from './arrival.ts';
@@ -19,6 +20,7 @@ import { commandRoutes } from './routes/commands.ts';
 import { conflictRoutes } from './routes/conflicts.ts';
 import { controlRoutes } from './routes/control.ts';
 import { copiesRoutes } from './routes/copies.ts';
+import { draftRoomRoutes } from './routes/draft-rooms.ts';
 import { eventRoutes } from './routes/events.ts';
 import { fileRoutes } from './routes/files.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -72,7 +74,7 @@ const anyAddresses = new Set(['0.0.0.0', '::']);
 
 /** Builds the server without listening; its `close` ends everything that it opened. */
 export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
-  const { member, log, access } = options;
+  const { log, access } = options;
   const stopping = new AbortController();
   const hostNames = new Set(
     [options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()),
@@ -127,24 +129,43 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
     if (stopping.signal.aborted) reply.header('connection', 'close');
   });
 
-  const readers = createLiveReaders(app, log);
   const described: RouteOptions[] = [];
   app.addHook('onRoute', (route) => {
     if (route.schema?.hide !== true) described.push(route);
   });
+  await registerRoutes(app, options, { stopping: stopping.signal, open });
+  let description: Promise<object> | undefined;
+  app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => {
+    // Few agents are ever asked for metrics, and their libraries take a fortieth of the time of a start.
+    description ??= import('./openapi.ts').then(({ describeRoutes }) => describeRoutes(described));
+    return description;
+  });
+  await addDashboardFiles(app, options.assets, log);
+  return app;
+}
+
+/** `open`: the requests that end with their login or token. */
+async function registerRoutes(
+  app: FastifyInstance,
+  options: HttpOptions,
+  { stopping, open }: { readonly stopping: AbortSignal; readonly open: OpenRequests },
+): Promise<void> {
+  const { member, access, log } = options;
+  const readers = createLiveReaders(app, log);
   await app.register(stateRoutes, { prefix: apiPrefix, member });
-  await app.register(treeRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
+  await app.register(treeRoutes, { prefix: apiPrefix, member, stopping });
   await app.register(latencyRoutes, { prefix: apiPrefix, member });
-  await app.register(commandRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
+  await app.register(commandRoutes, { prefix: apiPrefix, member, stopping });
   await app.register(controlRoutes, { prefix: apiPrefix, member });
   await app.register(memberControlRoutes, { prefix: apiPrefix, member });
   await app.register(transferRoutes, { prefix: apiPrefix, member });
   await app.register(healthRoutes, { prefix: apiPrefix, member });
   await app.register(noticeRoutes, { prefix: apiPrefix, member });
   await app.register(settingRoutes, { prefix: apiPrefix, member });
-  await app.register(ignoreRuleRoutes, { prefix: apiPrefix, member, stopping: stopping.signal });
+  await app.register(ignoreRuleRoutes, { prefix: apiPrefix, member, stopping });
   await app.register(conflictRoutes, { prefix: apiPrefix, member });
   await app.register(remoteRoutes, { prefix: apiPrefix, member });
+  await app.register(draftRoomRoutes, { prefix: apiPrefix, member });
   await app.register(copiesRoutes, { prefix: apiPrefix, member });
   await app.register(fileRoutes, { prefix: apiPrefix, member });
   await app.register(versionRoutes, { prefix: apiPrefix, member });
@@ -155,14 +176,6 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
   await app.register(sessionRoutes, { prefix: apiPrefix, access, open });
   await app.register(tokenRoutes, { prefix: apiPrefix, access, open });
   await app.register(monitoringRoutes, { member });
-  let description: Promise<object> | undefined;
-  app.get(`${apiPrefix}/openapi.json`, { schema: { hide: true } }, () => {
-    // Few agents are ever asked for metrics, and their libraries take a fortieth of the time of a start.
-    description ??= import('./openapi.ts').then(({ describeRoutes }) => describeRoutes(described));
-    return description;
-  });
-  await addDashboardFiles(app, options.assets, log);
-  return app;
 }
 
 /** Serves the API and the dashboard. Rejects with `port-in-use` or `config-invalid` if it cannot listen. */

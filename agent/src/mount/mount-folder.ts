@@ -8,9 +8,9 @@ import { FolderAccess } from './folder/folder-access.ts';
 import { loadFuse, mountFuse, unmount } from './fuse/fuse-mount.ts';
 import { Handlers } from './fuse/handlers.ts';
 import { draftDirectory, isMounted } from './mount-point.ts';
-import { DraftRoom } from './remote/draft-room.ts';
 import { RemoteAccess } from './remote/remote-access.ts';
 import type { RemoteFiles } from './remote/remote-files.ts';
+import { RoomReserver } from './remote/room-reserver.ts';
 
 /** The interval at which the kernel's list is read: the mount may be removed by a person. */
 const mountCheckMs = 1_000;
@@ -55,8 +55,8 @@ export async function mountFolder({
     nowMs: () => Date.now(),
   };
   const local = new FolderAccess(directory, staging);
-  const room = remote && new DraftRoom(remote);
-  const access = new LateRemoval(remote && room ? new RemoteAccess(local, remote, room) : local);
+  const reserver = remote && new RoomReserver(remote);
+  const access = new LateRemoval(remote && reserver ? new RemoteAccess(local, remote, reserver) : local);
   const onConflict = (path: string, copy: string): void =>
     say(`${path} has another version by now, which stays there. What was written through the mount is ${copy}.`);
   const files = new OpenFiles({ access, onConflict });
@@ -84,7 +84,7 @@ export async function mountFolder({
       const failed = await files.closeAll();
       for (const path of failed) say(`${path} could not be saved: what was written last is lost.`);
       if (await isMounted(mountPoint)) await unmount(mountPoint);
-      room?.end();
+      reserver?.end();
       await rm(drafts, { recursive: true, force: true });
     },
   };

@@ -120,7 +120,10 @@ export class LoneMember {
       remoteNames: new RemoteNames(journal, { raise: (directory) => void this.raised.push(directory) }),
       receivedBytesCache: new ByteCache(waitingBytesMax),
       sentBytesCache: new ByteCache(waitingBytesMax),
-      limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
+      limits: {
+        send: new TrafficLimit({ clock, facts }, nameOf),
+        receive: new TrafficLimit({ clock, facts }, nameOf),
+      },
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {

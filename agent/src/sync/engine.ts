@@ -4,6 +4,7 @@ import {
   historyAgeMsMax,
   historyFilesMax,
   lastSyncMs,
+  rescanIntervalMs,
   scrubIntervalMs,
 } from '@lockstep/shared';
 import type { RateRule } from '../core/traffic/rate-rules.ts';
@@ -87,7 +88,16 @@ export interface EngineSettings {
   readonly receiveLimit: readonly RateRule[];
 }
 
-export interface EngineOptions extends Partial<EngineSettings> {
+/** Without a size, history has its share of the disk: see `historyRoom`. */
+const defaultSettings: Omit<EngineSettings, 'historySize'> = {
+  ...{ historyAgeMsMax, rescanIntervalMs, scrubIntervalMs, copiesAwayMs },
+  cacheSize: { share: cacheDiskShareMax },
+  prefetch: true,
+  sendLimit: [],
+  receiveLimit: [],
+};
+
+export interface EngineOptions {
   readonly identity: Self;
   /** Addresses to dial in addition to those in the member list. */
   readonly peers: readonly string[];
@@ -101,6 +111,8 @@ export interface EngineOptions extends Partial<EngineSettings> {
   readonly load?: (() => number) | undefined;
   /** The present boot of the machine; undefined if it is unknown. */
   readonly boot?: Boot | undefined;
+  /** Those that are missing have their defaults. */
+  readonly settings?: Partial<EngineSettings> | undefined;
 }
 
 /** One member: creates its loops, and starts and stops them in order. The loops wake each other by facts. */
@@ -146,21 +158,16 @@ export class Engine {
   readonly #ignoreReload: IgnoreReload;
   readonly #powerCut: PowerCutCheck;
   readonly #pinFiller: PinFiller;
-  readonly #useRecord: UseRecord | undefined;
-  readonly #prefetcher: Prefetcher | undefined;
+  readonly #reads: Reads | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
     const { journal, clock } = options;
+    const settings = { ...defaultSettings, ...options.settings };
     this.context = createContext(options);
     const { context } = this;
-    const { send, receive } = context.limits;
-    send.limit(options.sendLimit ?? []);
-    receive.limit(options.receiveLimit ?? []);
-    context.facts.second.on(() => {
-      send.refresh();
-      receive.refresh();
-    });
+    context.limits.send.limit(settings.sendLimit);
+    context.limits.receive.limit(settings.receiveLimit);
     this.events = context.events;
     this.totals = new Totals(context);
     this.lifecycle = new Lifecycle(context);
@@ -187,12 +194,12 @@ export class Engine {
     const forks = new Forks(context, { peers, operationWriter, ownOrigin });
     const [heartbeat, holdings] = [this.#heartbeat, this.#holdings];
     const reports = new Reports(context, peers);
-    const placement = new Placement(context, peers, options.copiesAwayMs ?? copiesAwayMs);
+    const placement = new Placement(context, peers, settings.copiesAwayMs);
     const serving = { peers, catchUp, transfers, search, departures, incoming, forks, ownOrigin, placement };
     this.#sessions = new Sessions(context, { ...serving, heartbeat, holdings, reports });
     this.dialer = new Dialer(context, { peers, network: options.network, fixed: options.peers });
 
-    this.localChanges = new LocalChanges(context, operationWriter, options.rescanIntervalMs);
+    this.localChanges = new LocalChanges(context, operationWriter, settings.rescanIntervalMs);
     context.missing.heed((path) => this.localChanges.isOpen(path));
     this.mounts = new Mounts(context);
     this.#ignoreReload = new IgnoreReload(context, () => this.lifecycle.phase === 'active');
@@ -204,33 +211,24 @@ export class Engine {
 
     const isBusy = (): boolean => isOccupied(this);
     this.damage = new Damage(context);
-    this.#scrub = new Scrub(context, this.damage, {
-      intervalMs: options.scrubIntervalMs ?? scrubIntervalMs,
-      isBusy,
-    });
+    this.#scrub = new Scrub(context, this.damage, { intervalMs: settings.scrubIntervalMs, isBusy });
     this.ackLoop = new AckLoop(context, peers);
     this.writeBack = new WriteBack(context);
     this.confirmer = new Confirmer(context, isBusy);
     this.retention = new Retention(context, {
-      size: options.historySize,
+      size: settings.historySize,
       filesMax: historyFilesMax,
-      ageMsMax: options.historyAgeMsMax ?? historyAgeMsMax,
+      ageMsMax: settings.historyAgeMsMax,
     });
     context.facts.second.on(() => this.retention.measured(this.health.folder.room));
-    this.cache = new Cache(context, { peers, search, size: options.cacheSize ?? { share: cacheDiskShareMax } });
+    this.cache = new Cache(context, { peers, search, size: settings.cacheSize });
     this.onDemand = new OnDemandFiles(context, {
       transfers,
       cache: this.cache,
       reasonOf: (path) => this.applyLoop.hindrance(path),
     });
     this.#pinFiller = new PinFiller(context, (path) => this.onDemand.bring(path));
-    if (context.self.onDemand) {
-      const { cache, onDemand: files } = this;
-      context.facts.second.on(() => cache.measured(this.health.folder.room));
-      this.#useRecord = new UseRecord(context, { files, cache });
-      this.#prefetcher = new Prefetcher(context, { files, cache, uses: this.#useRecord });
-      this.#prefetcher.enable(options.prefetch ?? true);
-    }
+    this.#reads = context.self.onDemand && followReads(this, settings.prefetch);
     this.copies = new Copies(context, {
       ...{ peers, operationWriter, placement },
       isActive: () => this.lifecycle.state === 'active',
@@ -290,7 +288,7 @@ export class Engine {
     await untilLevel(context, this.transfers);
     if (!lifecycle.enter('active')) return;
     this.#scrub.start();
-    this.#prefetcher?.refill();
+    this.#reads?.prefetcher.refill();
     this.events.add('active', { name: context.self.name, operations: context.journal.log.length() });
     await this.#heartbeat.send();
   }
@@ -310,7 +308,7 @@ export class Engine {
     this.#resolver.stop();
     this.retention.stop();
     this.#pinFiller.stop();
-    this.#prefetcher?.stop();
+    this.#reads?.prefetcher.stop();
     this.copies.stop();
     this.#scrub.stop();
     this.confirmer.stop();
@@ -325,7 +323,7 @@ export class Engine {
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
     // This stores the reads whose file was put in place meanwhile, too.
-    this.#useRecord?.store();
+    this.#reads?.uses.store();
   }
 
   /** See `waitForDurability`. */
@@ -350,7 +348,7 @@ export class Engine {
     receive.limit(receiveLimit);
     this.retention.limit({ size: historySize, ageMsMax });
     this.cache.limit(cacheSize);
-    this.#prefetcher?.enable(prefetch);
+    this.#reads?.prefetcher.enable(prefetch);
     this.copies.placement.awayAfter(awayMs);
     this.localChanges.scanEvery(scansMs);
     this.#scrub.every(scrubsMs);
@@ -363,6 +361,20 @@ export class Engine {
     this.applyLoop.unblock();
     this.#resolver.poke();
   }
+}
+
+/** The loops of a member on demand that follow what is read there. */
+interface Reads {
+  readonly uses: UseRecord;
+  readonly prefetcher: Prefetcher;
+}
+
+function followReads({ context, cache, onDemand: files, health }: Engine, isPrefetching: boolean): Reads {
+  context.facts.second.on(() => cache.measured(health.folder.room));
+  const uses = new UseRecord(context, { files, cache });
+  const prefetcher = new Prefetcher(context, { files, cache, uses });
+  prefetcher.enable(isPrefetching);
+  return { uses, prefetcher };
 }
 
 /** Creates one member over the given adapters; nothing runs before `start`. */

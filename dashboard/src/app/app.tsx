@@ -79,27 +79,7 @@ export function App() {
           className={classes.views}
           data-open={isOpen || undefined}
         >
-          {menu.map(({ href, title, icon: PlaceIcon, open }) => {
-            const isHere = href === '/' ? location === '/' : location.startsWith(href);
-            return (
-              <NavLink
-                key={href}
-                component={Link}
-                href={href}
-                label={title}
-                active={isHere}
-                aria-current={isHere ? 'page' : undefined}
-                leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
-                rightSection={
-                  open > 0 ? (
-                    <Badge color="red" title={formatCount(open)}>
-                      {shortCount(open)}
-                    </Badge>
-                  ) : undefined
-                }
-              />
-            );
-          })}
+          <Menu menu={menu} />
         </AppShell.Navbar>
       )}
       <AppShell.Main id="main" tabIndex={-1}>
@@ -116,49 +96,7 @@ export function App() {
                   </Suspense>
                 </Boundary>
               )}
-              <Switch>
-                <Route path="/">
-                  <ViewBoundary title="Overview">
-                    <Overview />
-                  </ViewBoundary>
-                </Route>
-                <Route path="/health">
-                  <LazyView title="Health" part={lazyViews.health} />
-                </Route>
-                <Route path="/latency">
-                  <LazyView title="Latency" part={lazyViews.latency} />
-                </Route>
-                <Route path="/conflicts">
-                  <LazyView title="Conflicts" part={lazyViews.conflicts} />
-                </Route>
-                {/* A regular expression: in a pattern the rest of a path could not contain a newline. */}
-                <Route path={/^\/files(?:\/|$)/}>
-                  <LazyView title="Files" part={lazyViews.files} />
-                </Route>
-                <Route path="/transfers">
-                  <LazyView title="Transfers" part={lazyViews.transfers} />
-                </Route>
-                <Route path="/operations">
-                  <LazyView title="Operations" part={lazyViews.operations} />
-                </Route>
-                <Route path="/logins">
-                  <LazyView title="Logins" part={lazyViews.logins} />
-                </Route>
-                <Route path="/problems">
-                  <LazyView title="Problems" part={lazyViews.problems} />
-                </Route>
-                <Route path="/settings/ignore-rules">
-                  <LazyView title="Ignore rules" part={lazyViews.ignoreRules} />
-                </Route>
-                <Route path="/settings">
-                  <LazyView title="Settings" part={lazyViews.settings} />
-                </Route>
-                <Route>
-                  <Empty title="There is nothing at this address">
-                    The link may be incomplete. The views are in the menu.
-                  </Empty>
-                </Route>
-              </Switch>
+              <Views />
             </StatusProvider>
           ) : isLocked ? (
             <Locked />
@@ -168,6 +106,83 @@ export function App() {
         </Stack>
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+/** The links to the views, each with the number of things to look at there. */
+function Menu({ menu }: { readonly menu: ReturnType<typeof menuOf> }) {
+  const [location] = useLocation();
+  return (
+    <>
+      {menu.map(({ href, title, icon: PlaceIcon, open }) => {
+        const isHere = href === '/' ? location === '/' : location.startsWith(href);
+        return (
+          <NavLink
+            key={href}
+            component={Link}
+            href={href}
+            label={title}
+            active={isHere}
+            aria-current={isHere ? 'page' : undefined}
+            leftSection={<PlaceIcon size={18} stroke={1.7} aria-hidden="true" />}
+            rightSection={
+              open > 0 ? (
+                <Badge color="red" title={formatCount(open)}>
+                  {shortCount(open)}
+                </Badge>
+              ) : undefined
+            }
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** The view of the present address. */
+function Views() {
+  return (
+    <Switch>
+      <Route path="/">
+        <ViewBoundary title="Overview">
+          <Overview />
+        </ViewBoundary>
+      </Route>
+      <Route path="/health">
+        <LazyView title="Health" part={lazyViews.health} />
+      </Route>
+      <Route path="/latency">
+        <LazyView title="Latency" part={lazyViews.latency} />
+      </Route>
+      <Route path="/conflicts">
+        <LazyView title="Conflicts" part={lazyViews.conflicts} />
+      </Route>
+      {/* A regular expression: in a pattern the rest of a path could not contain a newline. */}
+      <Route path={/^\/files(?:\/|$)/}>
+        <LazyView title="Files" part={lazyViews.files} />
+      </Route>
+      <Route path="/transfers">
+        <LazyView title="Transfers" part={lazyViews.transfers} />
+      </Route>
+      <Route path="/operations">
+        <LazyView title="Operations" part={lazyViews.operations} />
+      </Route>
+      <Route path="/logins">
+        <LazyView title="Logins" part={lazyViews.logins} />
+      </Route>
+      <Route path="/problems">
+        <LazyView title="Problems" part={lazyViews.problems} />
+      </Route>
+      <Route path="/settings/ignore-rules">
+        <LazyView title="Ignore rules" part={lazyViews.ignoreRules} />
+      </Route>
+      <Route path="/settings">
+        <LazyView title="Settings" part={lazyViews.settings} />
+      </Route>
+      <Route>
+        <Empty title="There is nothing at this address">The link may be incomplete. The views are in the menu.</Empty>
+      </Route>
+    </Switch>
   );
 }
 

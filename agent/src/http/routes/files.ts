@@ -38,12 +38,18 @@ const filesPrefix = `${apiPrefix}/files/`;
 const takesFile = { config: { atOnce: uploadsMax, streamsBody: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
 
 /** The folder under URLs: files are read and written as a user of the folder would. */
-export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
+export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member }) => {
   // The body of a file is taken as it comes, whatever its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   for (const method of ['MKCOL', 'MOVE']) app.addHttpMethod(method, { hasBody: true });
+  await app.register(readingRoutes, { member });
+  await app.register(contentRoutes, { member });
+  await app.register(entryRoutes, { member });
+};
 
+/** The routes that read a file or a directory. */
+const readingRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   const read = async (path: string, query: FilesQuery, request: FastifyRequest, reply: FastifyReply) => {
     if (path === '') return readDirectory(engine, undefined, query);
     const entry = entryAt(engine, checkedPath(path));
@@ -83,7 +89,10 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       handler: (request, reply) => read(request.params['*'], request.query, request, reply),
     });
   }
+};
 
+/** The routes whose body is a content. */
+const contentRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.put(
     '/files/*',
     {
@@ -158,7 +167,10 @@ export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async
       return answerWritten(reply, await mergeConflict(engine, { ...request.query, copy }, chunks));
     },
   );
+};
 
+/** The routes that delete, make or move an entry. */
+const entryRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
   app.delete(
     '/files/*',
     {

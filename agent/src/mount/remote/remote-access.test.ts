@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FolderAccess } from '../folder/folder-access.ts';
-import { DraftRoom } from './draft-room.ts';
 import { RemoteAccess } from './remote-access.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
+import { RoomReserver } from './room-reserver.ts';
 
 let folder: string;
 let access: RemoteAccess;
@@ -46,7 +46,7 @@ beforeEach(() => {
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
   const all = files as RemoteFiles;
-  access = new RemoteAccess(new FolderAccess(folder, staging), all, new DraftRoom(all));
+  access = new RemoteAccess(new FolderAccess(folder, staging), all, new RoomReserver(all));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 

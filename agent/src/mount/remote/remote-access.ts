@@ -2,10 +2,10 @@ import { joinPath, nameOf } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
-import type { DraftRoom } from './draft-room.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
 import { RemoteVersion, remoteStat } from './remote-version.ts';
 import { ReservedDraft } from './reserved-draft.ts';
+import type { RoomReserver } from './room-reserver.ts';
 
 /**
  * The entries of a member that fetches contents on demand: those of its folder, and the files that only other members have. Reading such a
@@ -14,13 +14,13 @@ import { ReservedDraft } from './reserved-draft.ts';
 export class RemoteAccess implements Access {
   readonly #local: Access;
   readonly #files: RemoteFiles;
-  readonly #room: DraftRoom;
+  readonly #reserver: RoomReserver;
 
-  /** `room`: where drafts take room. */
-  constructor(local: Access, files: RemoteFiles, room: DraftRoom) {
+  /** `reserver`: where drafts take room. */
+  constructor(local: Access, files: RemoteFiles, reserver: RoomReserver) {
     this.#local = local;
     this.#files = files;
-    this.#room = room;
+    this.#reserver = reserver;
   }
 
   stat(path: string): Soon<EntryStat> {
@@ -118,7 +118,7 @@ export class RemoteAccess implements Access {
   }
 
   draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    const parts = { room: this.#room, path, bytes: from?.stat().size ?? 0 };
+    const parts = { reserver: this.#reserver, path, bytes: from?.stat().size ?? 0 };
     return ReservedDraft.make(() => this.#local.draft(path, from, mode), parts);
   }
 

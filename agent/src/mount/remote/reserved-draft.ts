@@ -1,11 +1,11 @@
 import type { Draft, EntryStat, Published, Soon, VersionId } from '../ports/access.ts';
 import { after } from '../soon.ts';
-import type { DraftRoom } from './draft-room.ts';
+import type { RoomReserver } from './room-reserver.ts';
 
 /** A draft that takes room in the cache as it grows. */
 export class ReservedDraft implements Draft {
   readonly #draft: Draft;
-  readonly #room: DraftRoom;
+  readonly #reserver: RoomReserver;
   /** Its file, for the sentence that says that there is no room. */
   readonly #path: string;
   /** The size for which it has room. */
@@ -13,10 +13,10 @@ export class ReservedDraft implements Draft {
 
   private constructor(
     draft: Draft,
-    parts: { readonly room: DraftRoom; readonly path: string; readonly bytes: number },
+    parts: { readonly reserver: RoomReserver; readonly path: string; readonly bytes: number },
   ) {
     this.#draft = draft;
-    this.#room = parts.room;
+    this.#reserver = parts.reserver;
     this.#path = parts.path;
     this.#bytes = parts.bytes;
   }
@@ -24,14 +24,14 @@ export class ReservedDraft implements Draft {
   /** `bytes`: its first size. */
   static async make(
     draft: () => Promise<Draft>,
-    parts: { readonly room: DraftRoom; readonly path: string; readonly bytes: number },
+    parts: { readonly reserver: RoomReserver; readonly path: string; readonly bytes: number },
   ): Promise<ReservedDraft> {
-    const { room, path, bytes } = parts;
-    if (bytes > 0) await room.take(path, bytes);
+    const { reserver, path, bytes } = parts;
+    if (bytes > 0) await reserver.take(path, bytes);
     try {
       return new ReservedDraft(await draft(), parts);
     } catch (error) {
-      room.giveBack(bytes);
+      reserver.giveBack(bytes);
       throw error;
     }
   }
@@ -52,7 +52,7 @@ export class ReservedDraft implements Draft {
     const truncated = after(this.#grow(size), () => this.#draft.truncate(size)) as Soon<void>;
     return after(truncated, () => {
       if (size >= this.#bytes) return;
-      this.#room.giveBack(this.#bytes - size);
+      this.#reserver.giveBack(this.#bytes - size);
       this.#bytes = size;
     });
   }
@@ -72,20 +72,20 @@ export class ReservedDraft implements Draft {
   async publish(path: string, expected: VersionId | undefined): Promise<Published> {
     const published = await this.#draft.publish(path, expected);
     const { inode } = published.opened.stat();
-    this.#room.published({ path: published.conflictPath ?? path, inode, bytes: this.#bytes });
+    this.#reserver.published({ path: published.conflictPath ?? path, inode, bytes: this.#bytes });
     this.#bytes = 0;
     return published;
   }
 
   drop(): void {
     this.#draft.drop();
-    this.#room.giveBack(this.#bytes);
+    this.#reserver.giveBack(this.#bytes);
     this.#bytes = 0;
   }
 
   #grow(size: number): Soon<void> {
     if (size <= this.#bytes) return;
-    return after(this.#room.take(this.#path, size - this.#bytes), () => {
+    return after(this.#reserver.take(this.#path, size - this.#bytes), () => {
       this.#bytes = size;
     });
   }

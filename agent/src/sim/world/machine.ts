@@ -155,7 +155,6 @@ export class Machine {
         ...{ id: this.id, name: this.name, addresses: [this.address] },
         ...(this.isOnDemand && { onDemand: true as const }),
       },
-      cacheSize: { bytes: scenario.cacheBytes },
       peers: this.#peers,
       journal: gateJournal(this.journal, life, {
         wrote: (call, args) => this.#around.journaled(this, call, args),
@@ -165,7 +164,7 @@ export class Machine {
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: agentLog({ machine: this, life, story, failed: (what) => this.#around.failed(this, what) }),
       boot: { id: `${this.boots}`, beganMs: this.wall.preciseMs() - (scheduler.nowMs - this.#bootedAtMs) },
-      ...(scenario.rots && { scrubIntervalMs }),
+      settings: { cacheSize: { bytes: scenario.cacheBytes }, ...(scenario.rots && { scrubIntervalMs }) },
     });
     this.engine = engine;
     story.add(this.name, () => 'starts its agent');

@@ -10,7 +10,7 @@ class Bench {
   readonly member = new LoneMember();
   readonly clock = this.member.context.clock;
   readonly names = new Map<MemberId, string>([ant, bee, cat].map((id) => [id, id]));
-  readonly limit = new TrafficLimit(this.clock, (id) => this.names.get(id));
+  readonly limit = new TrafficLimit(this.member.context, (id) => this.names.get(id));
   readonly went: (readonly [member: string, atMs: number])[] = [];
   readonly #beganMs = this.clock.monotonicMs();
 
@@ -60,7 +60,7 @@ describe('[CT23] the limits of one direction', () => {
     const passes = async (seconds: number): Promise<void> => {
       for (let second = 0; second < seconds; second++) {
         await bench.member.passes(1_000);
-        bench.limit.refresh();
+        bench.member.context.facts.second.publish();
       }
     };
     for (let turn = 0; turn < 3; turn++) bench.take(bee, 1_000_000);

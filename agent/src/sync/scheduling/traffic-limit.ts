@@ -1,6 +1,7 @@
 import type { MemberId } from '@lockstep/shared';
 import { limitedMembers, type RateRule, type RateSpan, rateAt, rateSpans } from '../../core/traffic/rate-rules.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Facts } from './facts.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** The limits of one direction: one for all members together, and in addition one for each member that a rule names. */
@@ -16,11 +17,15 @@ export class TrafficLimit {
   #minute: number;
 
   /** `nameOf`: the name of a member, by which rules name it. */
-  constructor(clock: Clock, nameOf: (member: MemberId) => string | undefined) {
+  constructor(
+    { clock, facts }: { readonly clock: Clock; readonly facts: Facts },
+    nameOf: (member: MemberId) => string | undefined,
+  ) {
     this.#clock = clock;
     this.#nameOf = nameOf;
     this.#all = new RateLimit(clock);
     this.#minute = clock.localMinute();
+    facts.second.on(() => this.#refresh());
   }
 
   /** Puts other rules in force, also for what waits. */
@@ -28,15 +33,6 @@ export class TrafficLimit {
     this.#rules = rules;
     this.#names = limitedMembers(rules);
     this.#apply();
-  }
-
-  /**
-   * Puts the rates of this minute in force. To be called every second: a timer for the next change would miss it after a suspension of the
-   * machine, a change of its clock, and in the nights of summer time.
-   */
-  refresh(): void {
-    if (this.#rules.every(({ hours }) => hours === undefined)) return;
-    if (this.#clock.localMinute() !== this.#minute) this.#apply();
   }
 
   /** Takes `bytes` to or from `member` if they may go now; otherwise returns false. */
@@ -72,6 +68,15 @@ export class TrafficLimit {
   delaying(): readonly (string | undefined)[] {
     const names = new Set([...this.#single.values()].flatMap(({ name, limit }) => (limit.isDelaying ? [name] : [])));
     return [...(this.#all.isDelaying ? [undefined] : []), ...names];
+  }
+
+  /**
+   * Puts the rates of this minute in force. A timer for the next change would miss it after a suspension of the machine, a change of its
+   * clock, and in the nights of summer time.
+   */
+  #refresh(): void {
+    if (this.#rules.every(({ hours }) => hours === undefined)) return;
+    if (this.#clock.localMinute() !== this.#minute) this.#apply();
   }
 
   #apply(): void {

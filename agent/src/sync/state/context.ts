@@ -122,6 +122,6 @@ export function createContext(parts: {
     wanted: new WantedFiles(self.onDemand === true, journal.settings.get(pinsSetting)),
     receivedBytesCache: new ByteCache(inlineWaitingBytesMax),
     sentBytesCache: new ByteCache(sentBytesCacheMax),
-    limits: { send: new TrafficLimit(clock, nameOf), receive: new TrafficLimit(clock, nameOf) },
+    limits: { send: new TrafficLimit({ clock, facts }, nameOf), receive: new TrafficLimit({ clock, facts }, nameOf) },
   };
 }

@@ -138,26 +138,7 @@ export function FileTable(props: Props) {
         aria-rowcount={rows + 1}
         data-compact={isCompact || undefined}
       >
-        <thead>
-          <tr aria-rowindex={1}>
-            {columns.map(([title, by]) => (
-              <th key={title} scope="col" aria-sort={by && sort && ariaSortOf(by, sort.order)}>
-                {by === undefined || sort === undefined ? (
-                  title
-                ) : (
-                  <UnstyledButton
-                    className={classes.sort}
-                    data-current={sort.order.endsWith(by) || undefined}
-                    onClick={() => sort.by(nextOrder(sort.order, by))}
-                  >
-                    {title}
-                    {sort.order.endsWith(by) && <SortIcon ascending={ariaSortOf(by, sort.order) === 'ascending'} />}
-                  </UnstyledButton>
-                )}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        <Head columns={columns} sort={sort} />
         <Spacer height={(firstItem?.start ?? headHeightPx) - headHeightPx} columns={columns.length} />
         <tbody>
           {items.map(({ index, size }) => {
@@ -182,6 +163,32 @@ export function FileTable(props: Props) {
         <Spacer height={virtualizer.getTotalSize() - (lastItem?.end ?? 0)} columns={columns.length} />
       </table>
     </div>
+  );
+}
+
+/** The titles of the columns; those that can be sorted are buttons. */
+function Head({ columns, sort }: { readonly columns: ReturnType<typeof columnsOf>; readonly sort: Props['sort'] }) {
+  return (
+    <thead>
+      <tr aria-rowindex={1}>
+        {columns.map(([title, by]) => (
+          <th key={title} scope="col" aria-sort={by && sort && ariaSortOf(by, sort.order)}>
+            {by === undefined || sort === undefined ? (
+              title
+            ) : (
+              <UnstyledButton
+                className={classes.sort}
+                data-current={sort.order.endsWith(by) || undefined}
+                onClick={() => sort.by(nextOrder(sort.order, by))}
+              >
+                {title}
+                {sort.order.endsWith(by) && <SortIcon ascending={ariaSortOf(by, sort.order) === 'ascending'} />}
+              </UnstyledButton>
+            )}
+          </th>
+        ))}
+      </tr>
+    </thead>
   );
 }
 

@@ -32,11 +32,7 @@ export async function askForPath(engine: Engine, path: string): Promise<PathRepo
  * This member's knowledge of a path: its versions, the members that hold it, the reasons why it waits. `keepers` are those that said that they
  * have the file, and `silent` those that did not answer.
  */
-export function readPath(
-  engine: Engine,
-  path: string,
-  { keepers, silent }: { readonly keepers: readonly MemberId[]; readonly silent: ReadonlySet<MemberId> } = nobodyAsked,
-): PathReport {
+export function readPath(engine: Engine, path: string, { keepers, silent }: Asked = nobodyAsked): PathReport {
   const { journal, problems, ignored, self } = engine.context;
   const heads = journal.heads.at(path);
   const row = journal.disk.at(path);
@@ -44,54 +40,15 @@ export function readPath(
   const shown = row && journal.log.operation(row.dot);
   const applied = shownBy(engine, self.id, journal.applied());
   const pending = visible !== undefined && !holds(applied, visible);
-  const waitsFor: PathReport['waitsFor'][number][] = [];
   const problem = problems.ofPath(path);
-  if (pending) {
-    const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
-    waitsFor.push({ member: self.id, reason: asSentence(why) });
-  }
-  if (heads.length > 1) waitsFor.push({ reason: 'It has concurrent versions that no member has joined yet.' });
-  const isFile = visible?.content !== undefined;
-  const remote = row?.remote === true;
-  const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
-  const holderOf = (peer: Peer) => {
-    const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
-    const isShown = shows(shownBy(engine, peer.id, peer.saidApplied));
-    const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
-    const has = onDemand ? keepers.includes(peer.id) : isShown;
-    const unknown: true | undefined = onDemand && !has && (!peer.ready || silent.has(peer.id)) ? true : undefined;
-    const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
-    return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
-  };
-  const others = engine.peers
-    .all()
-    .filter((peer) => peer.state !== 'left')
-    .map(holderOf);
-  const own = { member: self.id as string, name: self.name, condition: ownCondition(engine) };
-  const holders = [
-    { ...own, holds: shows(applied) && !remote, onDemand: isFile ? self.onDemand : undefined },
-    ...others.map(({ isShown, ...holder }) => holder),
+  const { own, others, left } = holdersOf(engine, heads, { keepers, silent });
+  const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
+  const waitsFor = [
+    ...(pending ? [{ member: self.id, reason: asSentence(why) }] : []),
+    ...(heads.length > 1 ? [{ reason: 'It has concurrent versions that no member has joined yet.' }] : []),
+    ...(heads.length === 0 ? [] : others.filter(({ isShown }) => !isShown).map((other) => waitFor(engine, other))),
   ];
-  // A member that left is not asked and not waited for; but if no other member has the file, a person may get it back from there.
-  const left = holders.some((holder) => holder.holds)
-    ? []
-    : engine.peers
-        .all()
-        .filter((peer) => peer.state === 'left' && tookAlong(engine, peer, visible))
-        .map(holderOf)
-        .map(({ isShown, ...holder }) => ({ ...holder, holds: false, unknown: true as const, had: true as const }));
-  for (const holder of heads.length === 0 ? [] : others) {
-    if (holder.isShown) continue;
-    if (engine.pause.isOn) {
-      waitsFor.push({ member: holder.member, reason: 'This member is paused.' });
-      continue;
-    }
-    const isActive = holder.condition === 'active';
-    const reason = isActive
-      ? `${holder.name} has not applied it yet.`
-      : `${holder.name} ${conditionPhrase(holder.condition)}.`;
-    waitsFor.push({ member: holder.member, reason });
-  }
+  const remote = row?.remote === true;
   const fingerprint = row?.fingerprint;
   return {
     path,
@@ -114,7 +71,7 @@ export function readPath(
     behind: operationsBehind(engine),
     waitsFor,
     // No member holds a path that no operation names.
-    holders: heads.length === 0 ? [] : [...holders, ...left],
+    holders: heads.length === 0 ? [] : [own, ...others, ...left].map(({ isShown, ...holder }) => holder),
     copies: visible && copiesOf(engine, visible),
     problem: problem ? { ...problem } : null,
     conflictCopies: conflictCopies(journal.tree, path),
@@ -123,6 +80,52 @@ export function readPath(
       .rows({ path, beforeRow: Number.MAX_SAFE_INTEGER, limit: logRows })
       .map((logged) => reportLogged(engine, logged)),
   };
+}
+
+/** The members that were asked for a file: those that have it, and those that did not answer. */
+interface Asked {
+  readonly keepers: readonly MemberId[];
+  readonly silent: ReadonlySet<MemberId>;
+}
+
+/** A member as a holder of a path. `isShown`: it has applied all heads. */
+type Holder = PathReport['holders'][number] & { readonly isShown: boolean };
+
+/** This member, the others, and those that left and may have the only copy: the holders of a path with these heads. */
+function holdersOf(engine: Engine, heads: readonly Operation[], { keepers, silent }: Asked) {
+  const { journal, self } = engine.context;
+  const [visible] = heads;
+  const isFile = visible?.content !== undefined;
+  const isRemote = visible !== undefined && journal.disk.at(visible.path)?.remote === true;
+  const shows = (by: Applied): boolean => heads.every((head) => holds(by, head));
+  const holderOf = (peer: Peer): Holder => {
+    const onDemand = isFile ? engine.peers.record(peer.id)?.onDemand : undefined;
+    const isShown = shows(shownBy(engine, peer.id, peer.saidApplied));
+    const about = { member: peer.id as string, name: engine.peers.nameOf(peer.id) };
+    const has = onDemand ? keepers.includes(peer.id) : isShown;
+    const unknown: true | undefined = onDemand && !has && (!peer.ready || silent.has(peer.id)) ? true : undefined;
+    const had: true | undefined = unknown && hadLast(peer, visible) ? true : undefined;
+    return { ...about, condition: conditionOf(engine, peer), holds: has, onDemand, unknown, had, isShown };
+  };
+  const isShown = shows(shownBy(engine, self.id, journal.applied()));
+  const own: Holder = {
+    ...{ member: self.id as string, name: self.name, condition: ownCondition(engine) },
+    ...{ holds: isShown && !isRemote, onDemand: isFile ? self.onDemand : undefined, isShown },
+  };
+  const peers = engine.peers.all();
+  const others = peers.filter(({ state }) => state !== 'left').map(holderOf);
+  // A member that left is not asked and not waited for; but if no other member has the file, a person may get it back from there.
+  const isHeld = [own, ...others].some((holder) => holder.holds);
+  const keptBy = isHeld ? [] : peers.filter((peer) => peer.state === 'left' && tookAlong(engine, peer, visible));
+  const left = keptBy.map(holderOf).map((holder): Holder => ({ ...holder, holds: false, unknown: true, had: true }));
+  return { own, others, left };
+}
+
+/** The reason why another member does not show a path yet. */
+function waitFor(engine: Engine, { member, name, condition }: Holder): PathReport['waitsFor'][number] {
+  if (engine.pause.isOn) return { member, reason: 'This member is paused.' };
+  const reason = condition === 'active' ? `${name} has not applied it yet.` : `${name} ${conditionPhrase(condition)}.`;
+  return { member, reason };
 }
 
 /** Operations that another member knows and this one does not: the most of any that has not left. */

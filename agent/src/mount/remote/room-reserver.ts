@@ -17,10 +17,10 @@ const againMs = 200;
 const agentMsMax = 7_000;
 
 /**
- * The room in the cache of a member on demand for the drafts of this mount. Each draft takes a part of it as it grows. The agent frees it when
- * this process ends in any way.
+ * Reserves room in the cache of a member on demand for the drafts of this mount; the agent keeps it in a `DraftRoom`. Each draft takes a
+ * part of it as it grows. The agent frees it when this process ends in any way.
  */
-export class DraftRoom {
+export class RoomReserver {
   readonly #files: Pick<RemoteFiles, 'openRoom'>;
   #room: Promise<Room> | undefined;
   /** Bytes that drafts have taken, and those of published ones that the agent has not journaled yet. */

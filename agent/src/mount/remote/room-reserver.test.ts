@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../../testkit/eventually.ts';
 import { MountError } from '../errno.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
-import { DraftRoom } from './draft-room.ts';
 import type { RemoteFiles } from './remote-files.ts';
 import { ReservedDraft } from './reserved-draft.ts';
+import { RoomReserver } from './room-reserver.ts';
 
 const mebibyte = 1_048_576;
 
@@ -22,7 +22,7 @@ let isForgotten: boolean;
 let awayMs: number;
 /** Ends the question whether published files are journaled. */
 let settled: (() => void) | undefined;
-let room: DraftRoom;
+let reserver: RoomReserver;
 
 beforeEach(() => {
   awayMs = 0;
@@ -55,38 +55,38 @@ beforeEach(() => {
       };
     },
   };
-  room = new DraftRoom(files);
+  reserver = new RoomReserver(files);
 });
-afterEach(() => room.end());
+afterEach(() => reserver.end());
 
 test('[OD23] room is reserved as drafts grow, in steps, and is given back', async () => {
-  for (let size = 4_096; size <= 256 * mebibyte; size += 4_096) await room.take('film', 4_096);
+  for (let size = 4_096; size <= 256 * mebibyte; size += 4_096) await reserver.take('film', 4_096);
   expect(reserved).toBeGreaterThanOrEqual(256 * mebibyte);
   expect(reserved).toBeLessThanOrEqual(350 * mebibyte);
   expect(questions).toBeLessThan(50);
-  room.giveBack(255 * mebibyte);
+  reserver.giveBack(255 * mebibyte);
   await eventually(() => expect(reserved).toBe(mebibyte));
-  room.giveBack(mebibyte);
+  reserver.giveBack(mebibyte);
   await eventually(() => expect(reserved).toBe(0));
 });
 
 test('[OD23] up to the last byte of the room is taken, and what does not fit is refused', async () => {
   roomBytes = 100_000;
-  await room.take('a', 99_000);
-  await room.take('a', 1_000);
-  await expect((async () => room.take('a', 1))()).rejects.toMatchObject({ code: 'ENOSPC' });
-  room.giveBack(1_000);
-  await room.take('b', 500);
+  await reserver.take('a', 99_000);
+  await reserver.take('a', 1_000);
+  await expect((async () => reserver.take('a', 1))()).rejects.toMatchObject({ code: 'ENOSPC' });
+  reserver.giveBack(1_000);
+  await reserver.take('b', 500);
   expect(reserved).toBeLessThanOrEqual(100_000);
 });
 
 test('[OD23] a published draft keeps its room until the agent has journaled it, and a writer waits for that', async () => {
   roomBytes = mebibyte;
-  await room.take('a', mebibyte);
-  room.published({ path: 'a', inode: 1, bytes: mebibyte });
+  await reserver.take('a', mebibyte);
+  reserver.published({ path: 'a', inode: 1, bytes: mebibyte });
   let isTaken = false;
   const taking = (async () => {
-    await room.take('b', mebibyte);
+    await reserver.take('b', mebibyte);
     isTaken = true;
   })();
   await eventually(() => expect(questions).toBe(2));
@@ -97,17 +97,17 @@ test('[OD23] a published draft keeps its room until the agent has journaled it, 
 });
 
 test('[OD23] an agent that starts again reserves the room of the drafts that are open', async () => {
-  await room.take('a', mebibyte);
+  await reserver.take('a', mebibyte);
   forget();
   await eventually(() => expect(reserved).toBe(mebibyte));
   forget();
-  await room.take('a', 1);
+  await reserver.take('a', 1);
   expect(reserved).toBeGreaterThanOrEqual(mebibyte + 1);
 });
 
 test('[OD23] a write waits for an agent that starts again', async () => {
   awayMs = 500;
-  await room.take('a', mebibyte);
+  await reserver.take('a', mebibyte);
   expect(reserved).toBeGreaterThanOrEqual(mebibyte);
 });
 
@@ -117,13 +117,13 @@ test('[OD23] a draft has room for its size: also for what it was copied from, an
     const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
     const access = new FolderAccess(folder, staging);
     roomBytes = mebibyte;
-    const parts = { room, path: 'a', bytes: 0 };
+    const parts = { reserver, path: 'a', bytes: 0 };
     const draft = await ReservedDraft.make(() => access.draft('a', undefined, 0o644), parts);
     await draft.write(Buffer.from('1234'), mebibyte - 4);
     await expect((async () => draft.truncate(2 * mebibyte))()).rejects.toMatchObject({ code: 'ENOSPC' });
     await expect((async () => draft.write(Buffer.from('5'), mebibyte))()).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(draft.stat().size).toBe(mebibyte);
-    const copy = { room, path: 'b', bytes: mebibyte };
+    const copy = { reserver, path: 'b', bytes: mebibyte };
     await expect(ReservedDraft.make(() => access.draft('b', undefined, 0o644), copy)).rejects.toThrow('ENOSPC');
     await draft.truncate(100);
     await draft.write(Buffer.from('1234'), 200);
