@@ -18,7 +18,7 @@ import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import type { AddedVersion } from './history.ts';
-import { permissionsOf } from './permissions.ts';
+import { permissionsOf, withPermissions } from './permissions.ts';
 import { Placing } from './placing.ts';
 import { withDirectoriesOpen } from './read-only-directories.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
@@ -207,25 +207,16 @@ export class Commit {
   #mkdir({ expected, mode }: ActionOf<'mkdir'>, target: Target, keep: ContentId | undefined): ActionResult {
     const refused = refusalAt(this.#places, target, expected);
     if (refused !== undefined) return refused;
-    const { entry } = target;
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-      return this.#finish(entry, expected, { mode }) ?? changed;
+      return this.#finish(target.entry, expected, { mode }) ?? changed;
     }
-    const taken = expected === 'absent' ? undefined : this.#placing.take(target, expected, keep);
-    if (expected !== 'absent' && taken === undefined) return changed;
-    this.#fault?.('rename');
-    try {
-      this.#system.mkdir(entry, permissionsOf(mode));
-    } catch (error) {
-      taken?.putBack();
-      throw error;
-    }
-    taken?.drop();
-    // The umask of the process has cleared bits.
-    this.#system.chmod(entry, permissionsOf(mode));
+    const stats = this.#placing.makeDirectory(target, expected, { mode: permissionsOf(mode), keep });
+    if (stats === undefined) return changed;
     this.#touch(target);
-    const stats = lstatIfThere(this.#system, entry);
-    return stats?.isDirectory() && permissionsOf(stats.mode) === permissionsOf(mode) ? this.#done(stats) : changed;
+    if (permissionsOf(stats.mode) === permissionsOf(mode)) return this.#done(stats);
+    if (expected === 'absent') return changed;
+    // A user changed its mode at this moment. With the row of the replaced entry, it would count as a directory that they put in its place.
+    return changedSince({ ...fingerprintOf(stats), mode: withPermissions(stats.mode, mode) });
   }
 
   #attr(action: ActionOf<'attr'>, target: Target): ActionResult {

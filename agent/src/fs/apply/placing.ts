@@ -1,11 +1,11 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
-import type { ActionResult } from '../../sync/ports/folder.ts';
+import type { ActionResult, Expected } from '../../sync/ports/folder.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
-import type { SystemCalls } from '../system-calls.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleIn } from './obstacle.ts';
 import {
@@ -86,5 +86,45 @@ export class Placing {
     const taken = TakenVersion.take(this.#places, target, expected, keep);
     this.added = taken?.added;
     return taken;
+  }
+
+  /**
+   * Makes a directory, in place of a file or link if one is expected. Undefined if that was not the expected one, or if a user moved the
+   * directory away or removed it at once. Its row stays then, so the file or link gets its name back, or that of a conflict copy if a user
+   * has put another entry there: they replaced the directory, and not the file or link.
+   */
+  makeDirectory(
+    target: Placed,
+    expected: Expected,
+    { mode, keep }: { readonly mode: number; readonly keep: ContentId | undefined },
+  ): EntryStats | undefined {
+    const taken = expected === 'absent' ? undefined : this.take(target, expected, keep);
+    if (expected !== 'absent' && taken === undefined) return undefined;
+    this.#fault?.('rename');
+    try {
+      this.#system.mkdir(target.entry, mode);
+    } catch (error) {
+      taken?.putBack();
+      throw error;
+    }
+    let isThere = true;
+    try {
+      const stats = this.#withMode(target.entry, mode);
+      isThere = stats?.isDirectory() === true;
+      return isThere ? stats : undefined;
+    } finally {
+      if (isThere) taken?.drop();
+      else taken?.putBack();
+    }
+  }
+
+  /** Gives the mode to a directory that was just made: the umask of the process has cleared bits. Its stats, if it is still there. */
+  #withMode(entry: string, mode: number): EntryStats | undefined {
+    try {
+      this.#system.chmod(entry, mode);
+    } catch (error) {
+      if (errorCodeOf(error) !== 'ENOENT') throw error;
+    }
+    return lstatIfThere(this.#system, entry);
   }
 }

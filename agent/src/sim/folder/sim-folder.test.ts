@@ -253,6 +253,42 @@ describe('beyond the contract', () => {
         },
       );
     });
+
+    const seenDirectories: [what: string, act: (disk: Disk) => void][] = [
+      ['moves it away', (disk) => disk.rename('file', 'moved')],
+      ['removes it', (disk) => disk.rmdir('file')],
+      [
+        'puts a file in its place',
+        (disk) => {
+          disk.rename('file', 'moved');
+          disk.write('file', contentOfText('theirs'));
+        },
+      ],
+      ['changes its mode', (disk) => disk.chmod('file', 0o700)],
+    ];
+
+    // Simulator, seed 124300: the row went on to name the replaced entry, so that what a user put at the free name superseded it.
+    test.each(seenDirectories)(
+      'mkdir over a file, and the user %s: the file is replaced as recorded, or not at all',
+      async (_what, act) => {
+        let acted = 0;
+        await actionsBesides(
+          (expected) => ({ do: 'mkdir', path: 'file', expected, mode: 0o755 }),
+          (disk) => {
+            if (disk.at('file')?.type !== 'directory') return;
+            acted++;
+            act(disk);
+          },
+          async ({ volume }, { result }) => {
+            const texts = [...volume.disk.entries()].map(([, { content }]) =>
+              new TextDecoder().decode(content?.parts[0]),
+            );
+            expect(texts.includes(old), result).toBe(result !== 'done');
+          },
+        );
+        expect(acted).toBeGreaterThan(0);
+      },
+    );
   });
 
   test('[MT4] a write over the new version is an edit of the new one, and a write over the old version of the old one', async () => {
