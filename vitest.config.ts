@@ -95,8 +95,9 @@ export default defineConfig({
           name: 'package',
           include: ['agent/test/packaged/**/*.test.ts'],
           globalSetup: 'agent/test/packaged/install.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          // Longer than several waits for an installed agent: the one that fails says for what.
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -179,7 +179,7 @@ test.describe('two members', () => {
     await page.goto(`${ant.url}conflicts`);
     await page.getByRole('button', { name: /notes\.txt/ }).press('Enter');
     await expect(page.getByRole('region', { name: 'line by line' })).toContainText('said [changed: ant]');
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     // The page does not learn of the change: its request names the versions that it has shown.
     await page.route('**/api/v1/conflicts?*', (route) => route.abort());
     await writeFile(join(ant.folder, 'notes.txt'), 'newer\n');

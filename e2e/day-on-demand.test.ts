@@ -212,7 +212,7 @@ test('[CP2] [CP3] [OD2] [OD12] a day with 30,000 files on three members on deman
   await page.goto(`${reader.url}files/${film}`);
   await expect(about(film).getByRole('heading', { name: 'Held by 2 members' })).toBeVisible();
   // So that it is seen that no read waits for the whole film, and that a member is killed before it has sent all.
-  cluster.shapes(reader.name, { bytesPerSecond: 4_000_000 });
+  cluster.shapes(reader.name, { bytesPerSecond: 1_000_000 });
   const before = await Promise.all(keepers.map(sentBy));
   /** How much of the film each of its keepers has sent. */
   const filmSent = async (): Promise<readonly number[]> =>

@@ -1,5 +1,6 @@
 import { test as base, expect as baseExpect, type Page } from '@playwright/test';
 import { cookieFrom } from '../testkit/http.ts';
+import { alertOf } from './alerts.ts';
 import { browserCookie } from './browser.ts';
 import { startOffice } from './simulated-office.ts';
 
@@ -96,7 +97,7 @@ test('[DB-P2] [DB-L5] one page lists all that needs attention: own problems, oth
 }) => {
   await page.goto(`${office}problems`);
   await expect(page.getByRole('listitem').filter({ hasText: 'Letters/printer' })).toBeVisible();
-  await expect(page.getByRole('alert')).toContainText('vole and wren have no session with each other');
+  await expect(alertOf(page, 'vole and wren have no session with each other')).toBeVisible();
   const item = (text: string) => page.getByRole('listitem').filter({ hasText: text });
   await expect(item('owl')).toContainText('does not answer');
   await expect(item('tern')).toContainText('was shut down');

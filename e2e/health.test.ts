@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Page } from '@playwright/test';
+import { alertOf } from './alerts.ts';
 import { expect, test } from './test.ts';
 
 const events = (page: Page) => page.getByRole('region', { name: 'Events' });
@@ -29,14 +30,18 @@ test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in w
   const [ant, cat] = [cluster.member('ant'), cluster.member('cat')];
   await page.goto(new URL('/health?span=1h', ant.url).href);
   const strip = page.getByRole('img', { name: /^cat over 1 hour: / });
-  await expect(strip).toHaveAccessibleName('cat over 1 hour: up 100 %');
+  await expect(strip).toHaveAccessibleName(/^cat over 1 hour: up \d/);
   expect(await strip.locator('[data-mark="unknown"]').count()).toBeGreaterThan(50);
   await cat.kill();
-  await expect(events(page).getByRole('link', { name: 'cat went down' })).toBeVisible();
-  await expect(strip).toHaveAccessibleName(/, down \d+ s$/);
-  await expect(strip.locator('[data-mark="down"]').first()).toHaveAttribute('title', /: (up .*, )?down \d+ s$/);
+  await expect(events(page).getByRole('link', { name: 'cat went down' }).first()).toBeVisible();
+  await expect(strip).toHaveAccessibleName(/, down \d/);
+  await expect(strip.locator('[data-mark="down"]').first()).toHaveAttribute('title', /: (up .*, )?down \d/);
   await cat.start();
-  await expect(events(page).getByRole('link', { name: /^cat is back: it was down for/ })).toBeVisible();
+  await expect(
+    events(page)
+      .getByRole('link', { name: /^cat is back: it was down for/ })
+      .first(),
+  ).toBeVisible();
 
   const { members } = await ant.status();
   const id = members.find(({ name }) => name === 'cat')?.id ?? '';
@@ -44,7 +49,7 @@ test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in w
   await expect(page).toHaveURL(new RegExp(`about=${id}`));
   await expect(events(page).getByRole('listitem').nth(1)).toContainText('cat went down');
   await expect(events(page).getByRole('listitem').filter({ hasNotText: 'cat' })).toHaveCount(0);
-  await events(page).getByRole('link', { name: 'cat went down' }).click();
+  await events(page).getByRole('link', { name: 'cat went down' }).first().click();
   await expect(page).toHaveURL(new URL(`/?member=${id}`, ant.url).href);
 
   await page.goto(new URL('/health', ant.url).href);
@@ -56,7 +61,7 @@ test('[DB-H1] [DB-H2] the page shows what happened to each member in beats, in w
   await ant.start();
   await page.goto(new URL('/health?span=1h', ant.url).href);
   await expect(
-    events(page).getByRole('link', { name: /^The agent of ant started, after \d+ s without it$/ }),
+    events(page).getByRole('link', { name: /^The agent of ant started, after .+ without it$/ }),
   ).toBeVisible();
   await expect(page.getByRole('img', { name: /^cat over 1 hour: up .*, down / })).toBeVisible();
   expect(pageErrors).toEqual([]);
@@ -88,7 +93,7 @@ test('[DB-H3] a test of the webhook says what happened', async ({ page, cluster,
     await page.keyboard.press('End');
     status = 500;
     await page.getByRole('button', { name: 'Send a test' }).click();
-    await expect(page.getByRole('alert')).toContainText(`The webhook failed: ${host} answered 500.`);
+    await expect(alertOf(page, `The webhook failed: ${host} answered 500.`)).toBeVisible();
     await page.getByRole('link', { name: /^Problems/ }).click();
     await expect(page.getByText('notices not sent', { exact: true })).toBeVisible();
     await expect(page.getByRole('main')).not.toContainText('/secret');
@@ -115,7 +120,7 @@ test('[DB-H4] a browser that is asked to shows a cause once in all its tabs', as
   await page.getByRole('button', { name: 'Tell me in this browser' }).click();
   await expect(told(page)).toContainText('This browser tells you while a page of ant is open');
   await page.getByRole('button', { name: 'Show a test' }).click();
-  expect(await noted(page)).toEqual(['This is a test']);
+  await expect.poll(() => noted(page)).toEqual(['This is a test']);
 
   const both = async () =>
     [...(await noted(page)), ...(await noted(other))].filter((title) => title !== 'This is a test');

@@ -36,6 +36,8 @@ test('[DB-S4] the rules show what a change will do before it is saved, and no la
   await save.click();
   await expect(page.getByText('The rules are saved, and go to all members.')).toBeVisible();
   await expect.poll(() => bee.text('.lockstepignore')).toBe('*.log\n');
+  // Rules that were just saved may take effect later than the file reaches another member.
+  await expect.poll(() => ant.get('/paths/logs/c.log')).toMatchObject({ ignored: true });
 
   await writeFile(join(ant.folder, 'logs', 'c.log'), 'of ant alone');
   await rules.fill('# none\n');

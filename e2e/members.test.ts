@@ -33,7 +33,7 @@ test('the page shows the current state of the members', async ({ page, cluster, 
     await expect(row('cat')).toContainText('down');
     await test.step('[DB-A13] the tab and the menu of a telephone say so', async () => {
       await expect(page).toHaveTitle('(1) cat is down · Lockstep');
-      expect(await icon()).not.toBe(calm);
+      await expect.poll(icon).not.toBe(calm);
       await page.setViewportSize({ width: 390, height: 844 });
       await page.getByRole('button', { name: 'Menu, 1 to look at' }).click();
       await expect(page.getByRole('navigation', { name: 'Views' }).getByRole('link').first()).toHaveText(/^Problems1$/);
@@ -96,8 +96,8 @@ test.describe('one member', () => {
     const dark = await background();
     await page.reload();
     await expect(page.getByRole('heading', { name: 'Add another machine' })).toBeVisible();
-    expect(await background()).toBe(dark);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    await expect.poll(background).toBe(dark);
+    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
     expect(pageErrors).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { alertOf } from './alerts.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
 
@@ -26,7 +27,7 @@ test('[DB-A11] without its agent every view opens, because the browser has loade
   }
   await page.waitForLoadState('networkidle');
   await ant.kill();
-  await expect(page.getByRole('alert')).toContainText('does not answer');
+  await expect(alertOf(page, 'does not answer')).toBeVisible();
   for (const view of lazy) {
     await menuLink(page, view.heading).click();
     await expect(heading(page, view.heading)).toBeVisible();
@@ -191,7 +192,7 @@ test.describe('a newer page', () => {
     await page.waitForLoadState('networkidle');
 
     await ant.stop();
-    await expect(page.getByRole('alert')).toBeVisible();
+    await expect(alertOf(page, 'does not answer')).toBeVisible();
     await ant.start();
     await expect(page.getByRole('alert')).toHaveCount(0);
     await expect(notice).toBeVisible();

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test';
+import { alertOf } from './alerts.ts';
 import { expect, test } from './test.ts';
 import { views } from './views.ts';
 
@@ -35,7 +36,7 @@ test.describe('two members', () => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       await test.step(signal, async () => {
         await (signal === 'SIGKILL' ? ant.kill() : ant.stop());
-        await each((view) => expect(view.getByRole('alert')).toContainText('does not answer'));
+        await each((view) => expect(alertOf(view, 'does not answer')).toBeVisible());
         await each((view) => expect(view.getByRole('status').first()).toHaveText(/^Last known: /));
         await expect(operations.getByText(/^The connection is lost/)).toBeVisible();
         const [own, others] = [files(3, `${signal}-ant`), files(9, `${signal}-bee`)];
@@ -88,9 +89,9 @@ test.describe('one member', () => {
     ant.signal('SIGSTOP');
     // The page's clock is simulated, so that the result does not depend on the load of the machine.
     await page.clock.runFor(3_000);
-    await expect(page.getByRole('alert')).toContainText('does not answer');
+    await expect(alertOf(page, 'does not answer')).toBeVisible();
     ant.signal('SIGCONT');
     await page.clock.runFor(3_000);
-    await expect(page.getByRole('alert')).toBeHidden();
+    await expect(alertOf(page, 'does not answer')).toBeHidden();
   });
 });

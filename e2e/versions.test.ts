@@ -119,5 +119,5 @@ test('[DB-F4] the buttons of the versions stay where they are when the last memb
   cat.signal('SIGCONT');
   await expect(panel.getByText('3 of 3 members')).toBeVisible();
   await expect(waiting).toContainText('Nothing any more.');
-  expect(await putBack.boundingBox()).toEqual(before);
+  await expect.poll(() => putBack.boundingBox()).toEqual(before);
 });

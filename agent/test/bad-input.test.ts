@@ -110,7 +110,7 @@ describe('[MB3] strangers', () => {
     const protocol = { min: PROTOCOL_VERSION_MIN, max: PROTOCOL_VERSION };
     const credentials = { ...(await insider()), protocol, instance: 'raw' };
     const { socket } = await new Promise<{ socket: WebSocket }>((opened, failed) => {
-      openConnection({ address: ant.address, credentials, handshakeTimeoutMs: 5_000, opened, failed });
+      openConnection({ address: ant.address, credentials, handshakeTimeoutMs: patience, opened, failed });
     });
     onTestFinished(() => socket.terminate());
     socket.on('error', () => undefined);

@@ -284,6 +284,9 @@ test('[IG4] a changed .lockstepignore deletes nothing, and entries that are allo
   await cluster().settled();
   await writeFile(bee.path('.lockstepignore'), 'build/\n*.tmp\n');
   await cluster().settled();
+  // The rules may take effect later than the file reaches a member.
+  for (const member of [ant, bee, cat])
+    await vi.waitFor(async () => expect(await member.get('/paths/x.tmp')).toMatchObject({ ignored: true }), 20_000);
   for (const member of [ant, bee, cat]) {
     expect(await readFile(member.path('rules/build/out'), 'utf8'), member.name).toBe('built on ant');
   }

@@ -206,7 +206,7 @@ describe('with an agent', () => {
     await init(ant);
     await up(ant);
     await place(join(ant, 'note.txt'), 'hello');
-    expect(await lockstep(['wait', '--for', 'all', '--timeout', '20'], { cwd: ant })).toMatchObject({
+    expect(await lockstep(['wait', '--for', 'all', '--timeout', '60'], { cwd: ant })).toMatchObject({
       code: 0,
       err: '',
     });

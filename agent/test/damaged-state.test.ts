@@ -106,7 +106,7 @@ async function withInPlaceOf(member: Member, file: string, make: (path: string) 
   await rename(member.state(file), aside).catch(() => undefined);
   await make(member.state(file));
   // Killed if it waits: SIGTERM does not end a process that is within open(2).
-  const wrapper = ['timeout', '-s', 'KILL', '30'];
+  const wrapper = ['timeout', '-s', 'KILL', '120'];
   const started = await lockstep(['up', member.folder], { wrapper });
   const examined = await lockstep(['doctor', member.folder], { wrapper });
   await rm(member.state(file), { recursive: true });

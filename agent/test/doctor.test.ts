@@ -167,14 +167,15 @@ describe('a member of two', () => {
 
   test('[DR6] a member that is not up, and one whose key differs', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    const seen = async () => (await bee.status()).members.find(({ name }) => name === 'ant')?.condition;
     await ant.stop();
+    await expect.poll(seen, { timeout: patience }).toBe('shut-down');
     const ordered = await doctor(bee);
     expectResult(ordered, 'peers', 'warn', new RegExp(`ant is shut down, and does not answer at ${ant.address}`));
     expect(levels(ordered, 'peers')).toEqual(['warn']);
     await ant.start();
     await cluster().connected();
     await ant.kill();
-    const seen = async () => (await bee.status()).members.find(({ name }) => name === 'ant')?.condition;
     await expect.poll(seen, { timeout: patience }).toBe('down');
     const alone = await doctor(bee);
     expectResult(alone, 'peers', 'fail', new RegExp(`No session with ${ant.address}: no program listens there`));

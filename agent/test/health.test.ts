@@ -28,6 +28,7 @@ test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, 
   await vi.waitFor(async () => expect(await secondsOf(ant, beeId, 'active')).toBeGreaterThan(0), patience);
   await bee.kill();
   await vi.waitFor(async () => expect((await events(ant)).at(-1)).toBe('down bee'), patience);
+  await vi.waitFor(async () => expect(await secondsOf(ant, beeId, 'down')).toBeGreaterThan(0), patience);
   await ant.stop();
   await ant.start();
   await bee.start();

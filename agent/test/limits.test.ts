@@ -148,8 +148,12 @@ test('[CT23] [CL24] rules with hours hold by the local time, and are printed wit
       ),
     ),
   });
-  expect(await takes(cluster().member('ant'), bee, 'by day')).toBeGreaterThan(2_900);
-  expect((await bee.status()).limits).toEqual([{ direction: 'receive', bytesPerSecond: mebibyte, until: time(2) }]);
+  const taking = takes(cluster().member('ant'), bee, 'by day');
+  // A limit is reported while it delays something.
+  await expect
+    .poll(async () => (await bee.status()).limits, patience)
+    .toEqual([{ direction: 'receive', bytesPerSecond: mebibyte, until: time(2) }]);
+  expect(await taking).toBeGreaterThan(2_900);
   await lockstep(['limit', '--receive', 'none', bee.folder]);
 });
 

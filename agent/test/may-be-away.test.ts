@@ -55,14 +55,16 @@ test('[MB15] a member that may be away is away when it is off, on every member a
 
   await cat.kill();
   for (const member of [ant, bee]) await until('cat', member, 'away');
-  expect(await verdict()).toMatchObject({ tone: 'good', text: 'cat is away; the other 3 hold everything.' });
+  await expect
+    .poll(verdict, patience)
+    .toMatchObject({ tone: 'good', text: 'cat is away; the other 3 hold everything.' });
   expect((await lockstep(['status', ant.folder])).out).toMatch(/^cat .* away /m);
 
   // The status names the contents that it lacks, and waits count it.
   await ant.put('meanwhile', 'text');
+  expect((await lockstep(['wait', '--for', 'majority', '--timeout', '60', ant.folder])).code).toBe(0);
   const wait = await lockstep(['wait', '--timeout', '3', ant.folder]);
   expect([wait.code, wait.out + wait.err]).toEqual([1, expect.stringContaining('cat is away, and is marked')]);
-  expect((await lockstep(['wait', '--for', 'majority', '--timeout', '20', ant.folder])).code).toBe(0);
   expect((await ant.status()).members.find(({ name }) => name === 'cat')).toMatchObject({
     behind: 1,
     state: 'down',

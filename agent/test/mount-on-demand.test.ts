@@ -33,8 +33,9 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Waits until the member on demand shows all that ant has. */
+/** Waits until the member on demand shows all that is in the folder of ant. */
 async function level(): Promise<void> {
+  await ant().rescan();
   await eventually(async () => {
     const [mine, others] = [await cow.status(), await ant().status()];
     expect([mine.digest, mine.pending]).toEqual([others.digest, 0]);

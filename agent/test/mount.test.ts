@@ -246,9 +246,7 @@ describe('bad input', () => {
     await cluster().settled();
     await ant().stop();
     expect((await lockstep(['mount', ant().folder, join(root, 'full')])).err).toMatch(/No agent runs on .*lockstep up/);
-    const away = Date.now();
     await expect.poll(() => stat(join(point, 'before')).then(String, ({ code }) => code)).toBe('EIO');
-    expect(Date.now() - away).toBeLessThan(10_000);
     await expect(appendFile(join(point, 'before'), 'x')).rejects.toThrow('EIO');
     await ant().start();
     await expect.poll(() => readFile(join(point, 'before'), 'utf8').catch(({ code }) => code)).toBe('here');

@@ -64,16 +64,19 @@ describe('files that are written while they are read', () => {
       bytes.copy(bytes, at, 0, 100);
     }, 2);
     try {
-      const { done, blocking } = await ant.wait({ for: 2, timeoutMs: 2_000 });
-      expect({ done, blocking }).toMatchObject({
-        done: false,
-        blocking: [
-          {
-            path: 'busy',
-            reason: expect.stringContaining('busy has changed or is changing, and that is not journaled yet'),
-          },
-        ],
-      });
+      // A busy machine may write with a pause that is long enough to journal the file.
+      await vi.waitFor(async () => {
+        const { done, blocking } = await ant.wait({ for: 2, timeoutMs: 2_000 });
+        expect({ done, blocking }).toMatchObject({
+          done: false,
+          blocking: [
+            {
+              path: 'busy',
+              reason: expect.stringContaining('busy has changed or is changing, and that is not journaled yet'),
+            },
+          ],
+        });
+      }, 60_000);
       await writeFile(ant.path('other'), 'other');
       await vi.waitFor(async () => expect(await readFile(bee.path('other'), 'utf8')).toBe('other'), 20_000);
     } finally {
@@ -260,7 +263,7 @@ test('[WT4] too few inotify watches, or none at all, are reported, and changes w
       for (let n = 1; n <= 60; n++) expect(readFileSync(ant.path(`d${n}/file`), 'utf8'), `d${n}`).toBe('changed\n');
       expect(readFileSync(ant.path('unwatched/file'), 'utf8')).toBe('1\n');
     },
-    { timeout: 30_000, interval: 200 },
+    { timeout: 120_000, interval: 200 },
   );
   await cluster.settled();
 });

@@ -57,6 +57,8 @@ test('[SY40] [SY41] [API11] every member and the command line say how many bytes
   await eventually(async () => expect(shareOf((await seenOn(cat, 'cat')).progress)).toBeGreaterThan(0.33), {
     timeoutMs: 120_000,
   });
+  // The rest would take minutes: on any machine it is on its way until all have been asked.
+  cluster.shapes('cat', { bytesPerSecond: bytesPerSecond / 5 });
   const before = await used(cat.folder);
   // The others hear it a moment later.
   const reports = await Promise.all(
@@ -78,7 +80,7 @@ test('[SY40] [SY41] [API11] every member and the command line say how many bytes
     expect(shareOf(progress)).toBeGreaterThan(0.25);
     expect(shareOf(progress)).toBeLessThan(0.6);
     // Both links may carry something at once.
-    expect(progress?.bytesPerSecond).toBeGreaterThan(0.2 * bytesPerSecond);
+    expect(progress?.bytesPerSecond).toBeGreaterThan(0.05 * bytesPerSecond);
     expect(progress?.bytesPerSecond).toBeLessThan(3 * bytesPerSecond);
     expect(progress?.secondsLeft).toBeGreaterThan(0);
     expect(bytes).toBeLessThanOrEqual(after.bytes);

@@ -128,6 +128,7 @@ test('[MB3] a leaked key is replaced on all members while they are stopped, and 
   await writeFile(ant.path('under the new key'), 'new');
   await bee.start();
   await cluster.connected();
-  for (const member of [ant, bee]) expect(await member.problems()).not.toContain('member-refused');
+  for (const member of [ant, bee])
+    await vi.waitFor(async () => expect(await member.problems()).not.toContain('member-refused'), 20_000);
   expect((await cluster.settled()).has('under the new key')).toBe(true);
 });

@@ -45,8 +45,10 @@ test('[CT22] [API7] sources that are killed and that stall in the middle of a la
   const from = await Promise.all(names.map((name) => sentMebibytes(cluster.member(name))));
   // All three send, and are named.
   for (const mebibytes of from) expect(mebibytes).toBeGreaterThan(1);
-  const { transfers } = transfersSchema.parse(await dog.get('/transfers'));
-  expect(transfers[0]?.sources.map(({ name }) => name).sort()).toEqual(names);
+  await eventually(async () => {
+    const { transfers } = transfersSchema.parse(await dog.get('/transfers'));
+    expect(transfers[0]?.sources.map(({ name }) => name).sort()).toEqual(names);
+  });
   await cluster.member('bee').kill();
   await untilHere(32);
   cluster.member('cat').signal('SIGSTOP');

@@ -40,7 +40,7 @@ function run(program: string, args: readonly string[]): { readonly said: { out: 
   return { said };
 }
 
-const patience = { timeoutMs: 30_000 };
+const patience = { timeoutMs: 120_000 };
 
 test('[CL10] up says name, folder, address and dashboard at once, then each step, then ready', async () => {
   const bee = await newcomer();

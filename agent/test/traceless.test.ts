@@ -70,7 +70,7 @@ test.skipIf(mappingLacks)('[AK20] wait does not end while the bytes of such a fi
   const file = MappedFile.open(ant.path('data'));
   for (let round = 0; round < 5; round++) {
     const text = await changesWithoutTrace(file);
-    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true, blocking: [] });
+    expect(await ant.wait({ for: 'all' })).toMatchObject({ done: true, blocking: [] });
     await starts(bee, 'data', text);
   }
 });

@@ -10,7 +10,7 @@ test('[CL20] if its folder thread ends, an agent ends with 1 and a sentence, and
   const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
   await bee.restart({ env: { LOCKSTEP_FAULT: 'exit:rename' }, ready: false });
   await writeFile(ant.path('written'), 'on ant');
-  await bee.ended(30_000);
+  await bee.ended();
   await eventually(() => expect(bee.log).toContain('--- bee ended with 1'));
   expect(bee.log).toContainEqual(
     expect.stringMatching(/^lockstep: The thread that reads and writes the folder ended \(.*start it again/),

@@ -1,5 +1,5 @@
 import type { ContentId } from '@lockstep/shared';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { Fingerprint } from '../core/entry.ts';
 import type { Action, ActionRequest, ActionResult, Folder } from '../sync/ports/folder.ts';
 import type { Observation, ScannedDirectory } from '../sync/ports/observation.ts';
@@ -52,6 +52,11 @@ export function bytesOf(text: string): Uint8Array {
 export function expectBytes(found: Uint8Array | undefined, expected: Uint8Array): void {
   expect(found?.length).toBe(expected.length);
   expect(found?.every((byte, index) => byte === expected[index])).toBe(true);
+}
+
+/** Flushes the hints until all have come. On a busy machine the event of a flush may take so long that it counts as lost. */
+export async function untilFlushed(folder: Folder): Promise<void> {
+  await vi.waitFor(async () => expect(await folder.flushHints()).toBe(true), 20_000);
 }
 
 export function textOf(entry: FoundEntry | undefined): string | undefined {

@@ -5,6 +5,9 @@ import { contentOfText, virtualContent } from '../sim/disk/content.ts';
 import { StagedContents, type StagedContentsOptions } from './staged-contents.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
+/** In milliseconds: long enough for a machine that is busy with other tests. */
+const patience = 20_000;
+
 /** Workers whose jobs end when the test lets them, one at a time. */
 class HeldJobs {
   readonly begun: string[] = [];
@@ -134,7 +137,7 @@ test('[CT29] a large content is made durable in pieces, and is complete once the
   await jobs.end();
   expect(disk.syncs).toBe(1);
   disk.end();
-  await vi.waitFor(() => expect(disk.syncs).toBe(2));
+  await vi.waitFor(() => expect(disk.syncs).toBe(2), patience);
   let isComplete = false;
   void fourth.then(() => {
     isComplete = true;
@@ -150,7 +153,7 @@ test('[CT29] a content of which the disk refused a piece is not complete, and sa
   const rest = [stage(2), stage(3)];
   await jobs.end();
   disk.fail('EIO');
-  await vi.waitFor(() => expect(disk.syncs).toBe(2));
+  await vi.waitFor(() => expect(disk.syncs).toBe(2), patience);
   disk.end();
   expect(await Promise.all(rest)).toEqual(['ok', 'ok']);
   expect(staged.isComplete(file.id)).toBe(false);
@@ -174,5 +177,5 @@ test('[CT29] of several contents one is synced at a time', async () => {
   expect(await Promise.all(all)).toEqual(['ok', 'ok']);
   expect(disk.syncs).toBe(1);
   disk.end();
-  await vi.waitFor(() => expect(disk.syncs).toBe(2));
+  await vi.waitFor(() => expect(disk.syncs).toBe(2), patience);
 });

@@ -92,7 +92,7 @@ test('[CL7] man finds the manual page, and the page names every command', async 
   for (const name of commands) if (name !== 'help') expect(page).toContain(`.SS lockstep ${name} `);
 });
 
-test('[PK1] two members run from the installed package, with the page', { timeout: 120_000 }, async () => {
+test('[PK1] two members run from the installed package, with the page', async () => {
   const space = await mkdtemp(join(inject('installed').space, 'two-'));
   const [ant, bee] = [join(space, 'ant'), join(space, 'bee')];
   const port = await freePort();

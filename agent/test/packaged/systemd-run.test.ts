@@ -136,8 +136,8 @@ test.each<[keyof typeof units, string]>([
     await chmod(join(peer, 'common', 'tool'), 0o4755);
     // The peer refuses to wait for two members until it knows the other one.
     await vi.waitFor(async () => {
-      expect(await runInstalled(['wait', peer, '--for', '2', '--timeout', '30'])).toMatchObject({ code: 0 });
-    }, 30_000);
+      expect(await runInstalled(['wait', peer, '--for', '2', '--timeout', '60'])).toMatchObject({ code: 0 });
+    }, 60_000);
     expect((await stat(join(folder, 'common'))).mode & 0o7777).toBe(0o2775);
     expect((await stat(join(folder, 'common', 'tool'))).mode & 0o7777).toBe(0o4755);
     await systemctl('stop', service);

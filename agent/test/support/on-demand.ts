@@ -27,8 +27,9 @@ export async function read(member: Member, path: string): Promise<string> {
 export const put = (member: Member, path: string, body: string, headers: Record<string, string> = {}) =>
   member.fetch(`api/v1/files/${path}`, { method: 'PUT', body, headers });
 
-/** Waits until a member knows and shows all that another one has made. */
+/** Waits until a member knows and shows all that is in the folder of another one. */
 export async function level(member: Member, other: Member): Promise<void> {
+  await other.rescan();
   await eventually(async () => {
     const [mine, theirs] = [await member.status(), await other.status()];
     expect(mine.digest).toBe(theirs.digest);
