@@ -27,6 +27,7 @@ import type {
   NamedEntry,
   OpenVersion,
   Room,
+  Soon,
 } from '../ports/access.ts';
 import { StagedDraft, type Staging } from './staged-draft.ts';
 import { statOf, VersionFile } from './version-file.ts';
@@ -112,8 +113,8 @@ export class FolderAccess implements Access {
     return { opened, release: () => undefined };
   }
 
-  draft(_path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    return StagedDraft.make(this.#staging, from, mode);
+  draft(_path: string, from: OpenVersion | undefined, mode: number, beforeCopy?: () => Soon<void>): Promise<Draft> {
+    return StagedDraft.make(this.#staging, from && { from, beforeCopy }, mode);
   }
 
   async room(): Promise<Room> {

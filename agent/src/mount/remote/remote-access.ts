@@ -119,7 +119,7 @@ export class RemoteAccess implements Access {
 
   draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
     const parts = { room: this.#room, path, bytes: from?.stat().size ?? 0 };
-    return ReservedDraft.make(() => this.#local.draft(path, from, mode), parts);
+    return ReservedDraft.make((beforeCopy) => this.#local.draft(path, from, mode, beforeCopy), parts);
   }
 
   room(): Promise<Room> {
