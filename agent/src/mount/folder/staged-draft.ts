@@ -4,7 +4,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsync,
   ftruncateSync,
   futimesSync,
   lstatSync,
@@ -16,15 +15,13 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { conflictPath } from '../../core/conflict-name.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import { cloneFileAsync, copyFileAsync } from '../../os/copy-file.ts';
 import { secondsOf } from '../../os/file-time.ts';
 import type { Draft, EntryStat, OpenVersion, Published, Soon, VersionId } from '../ports/access.ts';
-import { readFully, statOf, VersionFile, versionOf } from './version-file.ts';
-
-const fsyncOf = promisify(fsync);
+import { withOpenDirectory } from './closed-directory.ts';
+import { fsyncOf, readFully, statOf, VersionFile, versionOf } from './version-file.ts';
 
 /** The place of drafts, and their names. */
 export interface Staging {
@@ -118,6 +115,13 @@ export class StagedDraft implements Draft {
   }
 
   async publish(path: string, expected: VersionId | undefined): Promise<Published> {
+    const directory = dirname(join(this.#staging.folder, path));
+    const free = withOpenDirectory(directory, () => this.#place(path, expected));
+    return { opened: new VersionFile(this.#fd), conflictPath: free };
+  }
+
+  /** Gives the draft its path. Returns that of the conflict copy, if it is one. */
+  #place(path: string, expected: VersionId | undefined): string | undefined {
     const { folder, member, nowMs } = this.#staging;
     const current = lstatIfThere(join(folder, path));
     const isExpected = (current && versionOf(current)) === expected;
@@ -131,7 +135,7 @@ export class StagedDraft implements Draft {
       mkdirSync(dirname(target), { recursive: true, mode: directoryMode });
       renameSync(this.#path, target);
     }
-    return { opened: new VersionFile(this.#fd), conflictPath: free };
+    return free;
   }
 
   drop(): void {

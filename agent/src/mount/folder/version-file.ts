@@ -6,7 +6,7 @@ import type { EntryStat, OpenVersion, VersionId } from '../ports/access.ts';
 const permissionBits = 0o7777;
 /** It takes a moment to free the blocks of a larger file. */
 const largeBytes = 16_777_216;
-const fsyncOf = promisify(fsync);
+export const fsyncOf = promisify(fsync);
 
 /** The attributes of a file, directory or link. Throws ENOENT for anything else: it is not replicated. */
 export function statOf(stats: Stats): EntryStat {
