@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { run } from './programs.ts';
@@ -20,9 +20,20 @@ function lacking(): string | undefined {
   return 'A mount needs the device /dev/fuse, fuse3 and the package @cocalc/fuse-native: see docs/MOUNT.md.';
 }
 
+/** The user of a mount: by default that of this process. */
+export interface MountUser {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
 /** Runs `lockstep mount`. Resolves when the folder is mounted at `point`. */
-export async function mountAt(point: string, { folder }: { readonly folder: string }): Promise<ChildProcess> {
+export async function mountAt(
+  point: string,
+  { folder }: { readonly folder: string },
+  user: MountUser = {},
+): Promise<ChildProcess> {
   const mounting = spawn(process.execPath, [lockstepProgram, 'mount', folder, point], {
+    ...user,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';
@@ -58,9 +69,10 @@ export class Mount {
   }
 
   /** Mounts the folder of a member at `point`, which is made. Resolves when it is mounted. */
-  static async open(member: { readonly folder: string }, point: string): Promise<Mount> {
+  static async open(member: { readonly folder: string }, point: string, user: MountUser = {}): Promise<Mount> {
     await mkdir(point);
-    return new Mount(point, await mountAt(point, member));
+    if (user.uid !== undefined && user.gid !== undefined) await chown(point, user.uid, user.gid);
+    return new Mount(point, await mountAt(point, member, user));
   }
 
   /** Absolute path of an entry in the mount. */

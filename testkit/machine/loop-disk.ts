@@ -6,11 +6,20 @@ import { eventually } from '../eventually.ts';
 import { run } from '../programs.ts';
 
 const imageBytes = 256 * 1_048_576;
+/** mkfs.xfs makes no smaller disk. */
+const xfsBytes = 320 * 1_048_576;
 /** The size of the pieces in which the image is searched. */
 const pieceBytes = 8 * 1_048_576;
 
 /** The reason why no file can be mounted as a disk here; undefined if one can. */
 export const loopDiskLacks: string | undefined = lacking();
+
+/** As `loopDiskLacks`, for a disk with XFS. */
+export const xfsDiskLacks: string | undefined =
+  loopDiskLacks ??
+  (spawnSync('sh', ['-c', 'command -v mkfs.xfs && modinfo xfs || grep -w xfs /proc/filesystems']).status === 0
+    ? undefined
+    : 'It needs mkfs.xfs, and a kernel with XFS.');
 
 function lacking(): string | undefined {
   const isRoot = process.getuid?.() === 0;
@@ -20,28 +29,30 @@ function lacking(): string | undefined {
 }
 
 /**
- * An ext4 disk in a file. Its power can be cut, which drops everything that the kernel has not written to the file. Its bytes can be changed
+ * A disk in a file: ext4, or XFS, whose files can share blocks. The power of one with ext4 can be cut, which drops everything that the kernel has not written to the file. Its bytes can be changed
  * below the file system.
  */
 export class LoopDisk {
   readonly directory: string;
   readonly #image: string;
   readonly #bootId: string;
+  readonly #fileSystem: 'ext4' | 'xfs';
   #boots = 0;
 
-  private constructor(place: string) {
+  private constructor(place: string, fileSystem: 'ext4' | 'xfs') {
+    this.#fileSystem = fileSystem;
     this.directory = join(place, 'disk');
     this.#image = join(place, 'image');
     this.#bootId = join(place, 'boot-id');
   }
 
   /** Makes a disk in the directory `place` and mounts it. */
-  static async make(place: string): Promise<LoopDisk> {
-    const disk = new LoopDisk(place);
+  static async make(place: string, fileSystem: 'ext4' | 'xfs' = 'ext4'): Promise<LoopDisk> {
+    const disk = new LoopDisk(place, fileSystem);
     await mkdir(disk.directory, { recursive: true });
     await writeFile(disk.#image, '');
-    await truncate(disk.#image, imageBytes);
-    await run('mkfs.ext4', ['-q', '-F', disk.#image]);
+    await truncate(disk.#image, fileSystem === 'xfs' ? xfsBytes : imageBytes);
+    await (fileSystem === 'xfs' ? run('mkfs.xfs', ['-q', disk.#image]) : run('mkfs.ext4', ['-q', '-F', disk.#image]));
     await disk.#mount();
     return disk;
   }
@@ -107,7 +118,8 @@ export class LoopDisk {
 
   async #mount(): Promise<void> {
     // The file system commits as late as it can.
-    await run('mount', ['-o', 'loop,commit=300', this.#image, this.directory]);
+    const options = this.#fileSystem === 'ext4' ? 'loop,commit=300' : 'loop';
+    await run('mount', ['-o', options, this.#image, this.directory]);
   }
 }
 

@@ -96,7 +96,7 @@ export type LocalChange =
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
 
-/** What is known of a path; `findLocalChange` explains it. */
+/** The facts about a path; `findLocalChange` explains them. */
 interface Comparison {
   readonly path: string;
   readonly seen: Seen;

@@ -55,14 +55,19 @@ function copyBytes(from: number, to: number, size: number): void {
   }
 }
 
-/** As `copyFileSync`, without occupying the thread. */
-export async function copyFileAsync({ fd, path }: OpenFile, to: string): Promise<void> {
+/** Copies a file to `to`, which must not exist, with its mode and shared blocks. False if the file system cannot do that. */
+export async function cloneFileAsync({ path }: Pick<OpenFile, 'path'>, to: string): Promise<boolean> {
   try {
     await copyFile(path, to, cloneFlags);
-    return;
+    return true;
   } catch (error) {
     if (isTaken(error)) throw error;
+    return false;
   }
+}
+
+/** As `copyFileSync`, without occupying the thread, and without shared blocks. */
+export async function copyFileAsync({ fd }: Pick<OpenFile, 'fd'>, to: string): Promise<void> {
   const { size, mode } = fs.fstatSync(fd);
   // No streams: one that fails closes the descriptor of its caller, or makes its file after it has failed.
   const out = await open(to, 'wx', mode & modeBits);

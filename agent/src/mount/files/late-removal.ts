@@ -86,8 +86,13 @@ export class LateRemoval implements Access {
     return this.#access.keep(path, opened);
   }
 
-  async draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    return this.#first(() => this.#access.draft(path, from, mode));
+  async draft(
+    path: string,
+    from: OpenVersion | undefined,
+    mode: number,
+    beforeCopy?: () => Soon<void>,
+  ): Promise<Draft> {
+    return this.#first(() => this.#access.draft(path, from, mode, beforeCopy));
   }
 
   room(): Promise<Room> {

@@ -24,7 +24,7 @@ export class OpenFile {
   #draft: Draft | undefined;
   /** The version that the draft replaces; undefined: nothing was there. */
   #base: VersionId | undefined;
-  /** Ends the stay of the version that the draft replaces. */
+  /** Closes the version that the draft replaces, and ends its stay. */
   #release: (() => void) | undefined;
   /** A draft with no byte yet, of a new file. */
   #isUntouched = false;
@@ -180,9 +180,12 @@ export class OpenFile {
       const draft = await access.draft(this.#openedAt, isEmpty ? undefined : opened, mode);
       this.#base = base;
       this.#draft = draft;
-      this.#release = release;
       this.#version = undefined;
-      opened.close();
+      // While it is open, the rename that replaces it need not wait for its blocks to be freed.
+      this.#release = () => {
+        release();
+        opened.close();
+      };
       return draft;
     } catch (error) {
       release();

@@ -14,7 +14,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs';
-import { lutimes, open, statfs } from 'node:fs/promises';
+import { lutimes, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { secondsOf } from '../../os/file-time.ts';
 import { MountError } from '../errno.ts';
@@ -27,9 +27,11 @@ import type {
   NamedEntry,
   OpenVersion,
   Room,
+  Soon,
 } from '../ports/access.ts';
+import { withOpenDirectory } from './closed-directory.ts';
 import { StagedDraft, type Staging } from './staged-draft.ts';
-import { statOf, VersionFile } from './version-file.ts';
+import { fsyncOf, statOf, VersionFile } from './version-file.ts';
 
 /**
  * The entries of a member that has the whole folder: those of the folder. A user of the mount changes the folder as any other program does,
@@ -91,11 +93,13 @@ export class FolderAccess implements Access {
   }
 
   async syncDirectory(path: string): Promise<void> {
-    const directory = await open(this.#at(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const directory = this.#at(path);
+    const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+    const fd = withOpenDirectory(directory, () => openSync(directory, flags));
     try {
-      await directory.sync();
+      await fsyncOf(fd);
     } finally {
-      await directory.close();
+      closeSync(fd);
     }
   }
 
@@ -112,8 +116,8 @@ export class FolderAccess implements Access {
     return { opened, release: () => undefined };
   }
 
-  draft(_path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
-    return StagedDraft.make(this.#staging, from, mode);
+  draft(_path: string, from: OpenVersion | undefined, mode: number, beforeCopy?: () => Soon<void>): Promise<Draft> {
+    return StagedDraft.make(this.#staging, from && { from, beforeCopy }, mode);
   }
 
   async room(): Promise<Room> {

@@ -4,7 +4,6 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  fsync,
   ftruncateSync,
   futimesSync,
   lstatSync,
@@ -16,15 +15,13 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { conflictPath } from '../../core/conflict-name.ts';
 import { stampOfMs } from '../../core/hlc.ts';
-import { copyFileAsync } from '../../os/copy-file.ts';
+import { cloneFileAsync, copyFileAsync } from '../../os/copy-file.ts';
 import { secondsOf } from '../../os/file-time.ts';
-import type { Draft, EntryStat, OpenVersion, Published, VersionId } from '../ports/access.ts';
-import { readFully, statOf, VersionFile, versionOf } from './version-file.ts';
-
-const fsyncOf = promisify(fsync);
+import type { Draft, EntryStat, OpenVersion, Published, Soon, VersionId } from '../ports/access.ts';
+import { withOpenDirectory } from './closed-directory.ts';
+import { fsyncOf, readFully, statOf, VersionFile, versionOf } from './version-file.ts';
 
 /** The place of drafts, and their names. */
 export interface Staging {
@@ -35,6 +32,13 @@ export interface Staging {
   /** A path on the folder's file system that no other draft has. */
   newPath(): string;
   nowMs(): number;
+}
+
+/** The version that a draft copies. */
+interface Copied {
+  readonly from: OpenVersion;
+  /** Called before a copy that takes room of its own. */
+  readonly beforeCopy?: (() => Soon<void>) | undefined;
 }
 
 /** The modes of a draft and of the directories that are made above it. */
@@ -53,18 +57,23 @@ export class StagedDraft implements Draft {
     this.#fd = fd;
   }
 
-  /** Makes a draft: a copy of `from`, or an empty file. */
-  static async make(staging: Staging, from: OpenVersion | undefined, mode: number): Promise<StagedDraft> {
+  /** Makes a draft: a copy of a version, or an empty file. */
+  static async make(staging: Staging, copied: Copied | undefined, mode: number): Promise<StagedDraft> {
     const path = staging.newPath();
     try {
-      if (from === undefined) {
+      if (copied === undefined) {
         const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, draftMode);
         fchmodSync(fd, mode);
         return new StagedDraft(staging, path, fd);
       }
+      const { from, beforeCopy } = copied;
       if (!(from instanceof VersionFile)) throw new TypeError('a draft here copies a file of the folder');
-      // By the descriptor: another file may have the path by now. The copy shares its blocks where the file system can do that.
-      await copyFileAsync({ fd: from.fd, path: `/proc/self/fd/${from.fd}` }, path);
+      // By the descriptor: another file may have the path by now.
+      const file = { fd: from.fd, path: `/proc/self/fd/${from.fd}` };
+      if (!(await cloneFileAsync(file, path))) {
+        await beforeCopy?.();
+        await copyFileAsync(file, path);
+      }
       chmodSync(path, draftMode);
       const fd = openSync(path, constants.O_RDWR);
       fchmodSync(fd, mode);
@@ -106,6 +115,13 @@ export class StagedDraft implements Draft {
   }
 
   async publish(path: string, expected: VersionId | undefined): Promise<Published> {
+    const directory = dirname(join(this.#staging.folder, path));
+    const free = withOpenDirectory(directory, () => this.#place(path, expected));
+    return { opened: new VersionFile(this.#fd), conflictPath: free };
+  }
+
+  /** Gives the draft its path. Returns that of the conflict copy, if it is one. */
+  #place(path: string, expected: VersionId | undefined): string | undefined {
     const { folder, member, nowMs } = this.#staging;
     const current = lstatIfThere(join(folder, path));
     const isExpected = (current && versionOf(current)) === expected;
@@ -119,7 +135,7 @@ export class StagedDraft implements Draft {
       mkdirSync(dirname(target), { recursive: true, mode: directoryMode });
       renameSync(this.#path, target);
     }
-    return { opened: new VersionFile(this.#fd), conflictPath: free };
+    return free;
   }
 
   drop(): void {

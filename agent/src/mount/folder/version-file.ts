@@ -1,10 +1,12 @@
-import { closeSync, fstatSync, fsync, readSync, type Stats } from 'node:fs';
+import { close, closeSync, fstatSync, fsync, readSync, type Stats } from 'node:fs';
 import { promisify } from 'node:util';
 import { MountError } from '../errno.ts';
 import type { EntryStat, OpenVersion, VersionId } from '../ports/access.ts';
 
 const permissionBits = 0o7777;
-const fsyncOf = promisify(fsync);
+/** It takes a moment to free the blocks of a larger file. */
+const largeBytes = 16_777_216;
+export const fsyncOf = promisify(fsync);
 
 /** The attributes of a file, directory or link. Throws ENOENT for anything else: it is not replicated. */
 export function statOf(stats: Stats): EntryStat {
@@ -63,6 +65,8 @@ export class VersionFile implements OpenVersion {
   }
 
   close(): void {
-    closeSync(this.fd);
+    // Not all at once: if the file has no name any more, its blocks are freed.
+    if (fstatSync(this.fd).size > largeBytes) close(this.fd, () => undefined);
+    else closeSync(this.fd);
   }
 }

@@ -102,7 +102,10 @@ export interface Access {
    * brought and opened instead. Throws ESTALE if that cannot be done because another version is there.
    */
   keep(path: string, opened: OpenVersion): Soon<KeptVersion>;
-  /** A new draft of the file at `path`: a copy of `from`, or empty. */
-  draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft>;
+  /**
+   * A new draft of the file at `path`: a copy of `from`, or empty. `beforeCopy` is called if the copy takes room of its own: it does not
+   * where the file system shares the blocks of both.
+   */
+  draft(path: string, from: OpenVersion | undefined, mode: number, beforeCopy?: () => Soon<void>): Promise<Draft>;
   room(): Promise<Room>;
 }

@@ -100,7 +100,8 @@ export class RemoteAccess implements Access {
   async keep(path: string, opened: OpenVersion): Promise<KeptVersion> {
     const { release } = await this.#files.hold(path);
     try {
-      const now = await this.#local.open(path);
+      const now = await this.#openAgain(path, opened);
+      if (now === opened) return { opened, release };
       // A program writes for the version that it opened. If that version is the present one after the local open, `now` has it, too.
       if (opened instanceof RemoteVersion && !opened.is(await this.#files.versionNow(path))) {
         now.close();
@@ -117,9 +118,20 @@ export class RemoteAccess implements Access {
     }
   }
 
+  /** The version at `path`; `opened`, if its user may not open it any more. If the file is another one, the draft becomes a conflict copy. */
+  async #openAgain(path: string, opened: OpenVersion): Promise<OpenVersion> {
+    try {
+      return await this.#local.open(path);
+    } catch (error) {
+      const isClosed = (error as NodeJS.ErrnoException).code === 'EACCES';
+      if (isClosed && !(opened instanceof RemoteVersion)) return opened;
+      throw error;
+    }
+  }
+
   draft(path: string, from: OpenVersion | undefined, mode: number): Promise<Draft> {
     const parts = { reserver: this.#reserver, path, bytes: from?.stat().size ?? 0 };
-    return ReservedDraft.make(() => this.#local.draft(path, from, mode), parts);
+    return ReservedDraft.make((beforeCopy) => this.#local.draft(path, from, mode, beforeCopy), parts);
   }
 
   room(): Promise<Room> {

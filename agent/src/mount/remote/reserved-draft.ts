@@ -1,37 +1,49 @@
 import type { Draft, EntryStat, Published, Soon, VersionId } from '../ports/access.ts';
 import { after } from '../soon.ts';
 import type { RoomReserver } from './room-reserver.ts';
+import { SharedBlocks } from './shared-blocks.ts';
 
-/** A draft that takes room in the cache as it grows. */
+interface DraftParts {
+  readonly reserver: RoomReserver;
+  /** Its file, for the sentence that says that there is no room. */
+  readonly path: string;
+  /** Its first size: that of the version that it copies. */
+  readonly bytes: number;
+}
+
+/** A draft that takes room in the cache as it grows. The blocks that it shares with the copied version take none until they are written. */
 export class ReservedDraft implements Draft {
   readonly #draft: Draft;
   readonly #reserver: RoomReserver;
-  /** Its file, for the sentence that says that there is no room. */
   readonly #path: string;
-  /** The size for which it has room. */
-  #bytes: number;
+  readonly #shared: SharedBlocks;
+  /** The size for which it has room, with what it shares. */
+  #size: number;
 
-  private constructor(
-    draft: Draft,
-    parts: { readonly reserver: RoomReserver; readonly path: string; readonly bytes: number },
-  ) {
+  private constructor(draft: Draft, { reserver, path, bytes }: DraftParts, shared: SharedBlocks) {
     this.#draft = draft;
-    this.#reserver = parts.reserver;
-    this.#path = parts.path;
-    this.#bytes = parts.bytes;
+    this.#reserver = reserver;
+    this.#path = path;
+    this.#shared = shared;
+    this.#size = bytes;
   }
 
-  /** `bytes`: its first size. */
+  /** `draft` calls its argument before it copies bytes. */
   static async make(
-    draft: () => Promise<Draft>,
-    parts: { readonly reserver: RoomReserver; readonly path: string; readonly bytes: number },
+    draft: (beforeCopy: () => Soon<void>) => Promise<Draft>,
+    parts: DraftParts,
   ): Promise<ReservedDraft> {
     const { reserver, path, bytes } = parts;
-    if (bytes > 0) await reserver.take(path, bytes);
+    let isCopied = false;
+    const beforeCopy = (): Soon<void> =>
+      after(reserver.take(path, bytes), () => {
+        isCopied = true;
+      });
     try {
-      return new ReservedDraft(await draft(), parts);
+      const made = await draft(beforeCopy);
+      return new ReservedDraft(made, parts, new SharedBlocks(isCopied ? 0 : bytes));
     } catch (error) {
-      reserver.giveBack(bytes);
+      if (isCopied) reserver.giveBack(bytes);
       throw error;
     }
   }
@@ -45,15 +57,19 @@ export class ReservedDraft implements Draft {
   }
 
   write(bytes: Uint8Array, offset: number): Soon<number> {
-    return after(this.#grow(offset + bytes.length), () => this.#draft.write(bytes, offset)) as Soon<number>;
+    const end = offset + bytes.length;
+    const grown = after(this.#take(end, this.#shared.bytesIn(offset, end)), () => this.#shared.written(offset, end));
+    return after(grown, () => this.#draft.write(bytes, offset)) as Soon<number>;
   }
 
   truncate(size: number): Soon<void> {
-    const truncated = after(this.#grow(size), () => this.#draft.truncate(size)) as Soon<void>;
+    const truncated = after(this.#take(size, 0), () => this.#draft.truncate(size)) as Soon<void>;
     return after(truncated, () => {
-      if (size >= this.#bytes) return;
-      this.#reserver.giveBack(this.#bytes - size);
-      this.#bytes = size;
+      if (size >= this.#size) return;
+      const before = this.#taken;
+      this.#shared.truncate(size);
+      this.#size = size;
+      this.#reserver.giveBack(before - this.#taken);
     });
   }
 
@@ -72,21 +88,34 @@ export class ReservedDraft implements Draft {
   async publish(path: string, expected: VersionId | undefined): Promise<Published> {
     const published = await this.#draft.publish(path, expected);
     const { inode } = published.opened.stat();
-    this.#reserver.published({ path: published.conflictPath ?? path, inode, bytes: this.#bytes });
-    this.#bytes = 0;
+    this.#reserver.published({ path: published.conflictPath ?? path, inode, bytes: this.#forget() });
     return published;
   }
 
   drop(): void {
     this.#draft.drop();
-    this.#reserver.giveBack(this.#bytes);
-    this.#bytes = 0;
+    this.#reserver.giveBack(this.#forget());
   }
 
-  #grow(size: number): Soon<void> {
-    if (size <= this.#bytes) return;
-    return after(this.#reserver.take(this.#path, size - this.#bytes), () => {
-      this.#bytes = size;
+  /** The bytes that it has taken of the room. */
+  get #taken(): number {
+    return this.#size - this.#shared.bytes;
+  }
+
+  /** Takes room for a size, and for `own` bytes that are not shared any more. */
+  #take(size: number, own: number): Soon<void> {
+    const more = Math.max(0, size - this.#size) + own;
+    if (more === 0) return;
+    return after(this.#reserver.take(this.#path, more), () => {
+      this.#size = Math.max(size, this.#size);
     });
+  }
+
+  /** Ends its part of the room, and returns what that was. */
+  #forget(): number {
+    const taken = this.#taken;
+    this.#shared.truncate(0);
+    this.#size = 0;
+    return taken;
   }
 }

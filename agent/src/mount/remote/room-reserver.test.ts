@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../../testkit/eventually.ts';
 import { MountError } from '../errno.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
+import type { Draft } from '../ports/access.ts';
 import type { RemoteFiles } from './remote-files.ts';
 import { ReservedDraft } from './reserved-draft.ts';
 import { RoomReserver } from './room-reserver.ts';
@@ -124,9 +125,41 @@ test('[OD23] a draft has room for its size: also for what it was copied from, an
     await expect((async () => draft.write(Buffer.from('5'), mebibyte))()).rejects.toMatchObject({ code: 'ENOSPC' });
     expect(draft.stat().size).toBe(mebibyte);
     const copy = { reserver, path: 'b', bytes: mebibyte };
-    await expect(ReservedDraft.make(() => access.draft('b', undefined, 0o644), copy)).rejects.toThrow('ENOSPC');
+    const copying = async (beforeCopy: () => unknown): Promise<Draft> => {
+      await beforeCopy();
+      return access.draft('b', undefined, 0o644);
+    };
+    await expect(ReservedDraft.make(copying, copy)).rejects.toThrow('ENOSPC');
     await draft.truncate(100);
     await draft.write(Buffer.from('1234'), 200);
+    draft.drop();
+    await eventually(() => expect(reserved).toBe(0));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('[OD25] a draft that shares the blocks of the old version has room for what it does not share any more', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-reserved-draft-'));
+  try {
+    const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
+    const access = new FolderAccess(folder, staging);
+    const spare = mebibyte;
+    roomBytes = 10 * mebibyte;
+    // As on a file system that shares blocks: no bytes are copied.
+    const make = async (): Promise<Draft> => {
+      const draft = await access.draft('a', undefined, 0o644);
+      await draft.truncate(100 * mebibyte);
+      return draft;
+    };
+    const draft = await ReservedDraft.make(make, { reserver, path: 'a', bytes: 100 * mebibyte });
+    expect(reserved).toBe(0);
+    await draft.write(Buffer.alloc(4_096), 50 * mebibyte);
+    expect(reserved).toBeLessThanOrEqual(131_072 + spare);
+    for (let index = 0; index < 1_000; index++) await draft.write(Buffer.alloc(4_096), 50 * mebibyte);
+    expect(reserved).toBeLessThanOrEqual(131_072 + spare);
+    await expect((async () => draft.write(Buffer.alloc(10 * mebibyte), 0))()).rejects.toMatchObject({ code: 'ENOSPC' });
+    await draft.write(Buffer.alloc(4_096), 100 * mebibyte);
     draft.drop();
     await eventually(() => expect(reserved).toBe(0));
   } finally {

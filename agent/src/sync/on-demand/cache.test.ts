@@ -154,8 +154,8 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   expect(await until(() => engine.cache.usedBytes === 2 * mebibyte, minuteMs)).toBe(true);
   const room = engine.cache.openDrafts();
   const answers: (string | undefined)[] = [];
-  const grow = async (bytes: number, wished: number): Promise<void> => {
-    answers.push(await engine.cache.growDrafts(room, 'film', { bytes, wished }));
+  const grow = async (bytes: number, wished: number, path = 'film'): Promise<void> => {
+    answers.push(await engine.cache.growDrafts(room, path, { bytes, wished }));
   };
   void grow(1_000, 4 * mebibyte);
   expect(await until(() => room.bytes === 1_000, 1_000)).toBe(true);
@@ -170,6 +170,12 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   expect(answers[2]).toContain('There is no room for film: what is in the cache must stay');
   expect(answers[3]).toContain('programs write 6.3 MB through the mount, and the whole cache has room for 3.1 MB');
   expect(problems.ofPath('film')?.detail).toContain('A program could not write');
+  expect(answers[2]).not.toContain('old version');
+  void grow(1, 0, 'kept');
+  expect(await until(() => answers.length === 5, 100)).toBe(true);
+  expect(answers[4]).toContain(
+    'Its old version of 1 MB stays until the changed one is closed: a change needs room for both.',
+  );
   room.lower(mebibyte);
   expect(engine.cache.usedBytes).toBe(2 * mebibyte);
   engine.cache.closeDrafts(room);

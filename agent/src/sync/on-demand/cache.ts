@@ -226,10 +226,13 @@ export class Cache {
       return undefined;
     }
     const all = this.#draftBytes + bytes;
-    const reason =
+    const full =
       all > this.bytesMax
         ? `There is no room for ${path}: programs write ${formatBytes(all)} through the mount, and the whole cache has room for ${formatBytes(this.bytesMax)}. Raise cache_size.`
         : this.#fullReason(path, bytes);
+    const oldBytes = this.#context.journal.disk.at(path)?.fingerprint?.size ?? 0;
+    const both = ` Its old version of ${formatBytes(oldBytes)} stays until the changed one is closed: a change needs room for both.`;
+    const reason = oldBytes > 0 ? full + both : full;
     problems.set('cache-full', { path }, `A program could not write: ${reason}`, refusedDraftMs);
     log.warn({ path, bytes }, 'no room for what a program writes through the mount');
     return reason;
