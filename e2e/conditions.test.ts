@@ -68,13 +68,24 @@ const acts: Readonly<Record<string, (cluster: Cluster) => Promise<unknown>>> = {
     cluster.shapes('cat', { bytesPerSecond: 200_000 });
     await cluster.member('cat').start({ ready: false });
   },
-  silent: (cluster) => cluster.member('cat').kill(),
+  silent: async (cluster) => {
+    const cat = cluster.member('cat');
+    if (!cat.running) await cat.start({ ready: false });
+    const isConnected = async () =>
+      (await cluster.member('ant').status()).members.find(({ name }) => name === 'cat')?.connected;
+    await expect.poll(isConnected).toBe(true);
+    await cat.kill();
+  },
   down: async () => undefined,
   'not known yet': async (cluster) => {
     await cluster.member('ant').stop();
     await cluster.member('ant').start();
   },
 };
+
+/** The conditions that last for ten seconds. A busy machine may miss one: then the pair gets into it once more. */
+const brief: readonly string[] = ['silent', 'not known yet'];
+const briefMs = 12_000;
 
 /** The pages of ant that show the condition of cat. */
 interface Pages {
@@ -87,11 +98,12 @@ async function check({ overview, latency }: Pages, cluster: Cluster, said: Row):
   const row = overview.getByRole('row').filter({ has: overview.getByRole('rowheader', { name: 'cat' }) });
   const words = said.matrix === roundTrip ? '[\\d.,]+ m?s.*' : said.matrix;
   const status = async (): Promise<string> => (await lockstep(['status', cluster.member('ant').folder])).out;
+  const patience = brief.includes(said.condition) ? { timeout: briefMs } : {};
   await Promise.all([
-    expect(latency.getByRole('link', { name: new RegExp(`^ant to cat: ${words}$`) })).toBeVisible(),
-    expect(overview.getByRole('status')).toContainText(said.sentence),
-    expect(row).toContainText(said.row),
-    expect.poll(status).toMatch(new RegExp(`${escaped(said.sentence)}[\\s\\S]*^cat .* ${said.status}`, 'm')),
+    expect(latency.getByRole('link', { name: new RegExp(`^ant to cat: ${words}$`) })).toBeVisible(patience),
+    expect(overview.getByRole('status')).toContainText(said.sentence, patience),
+    expect(row).toContainText(said.row, patience),
+    expect.poll(status, patience).toMatch(new RegExp(`${escaped(said.sentence)}[\\s\\S]*^cat .* ${said.status}`, 'm')),
   ]);
 }
 
@@ -117,7 +129,8 @@ async function checkWait(cluster: Cluster, said: Row): Promise<void> {
 test.use({ proxied: true });
 
 test('[DB-A14] the page, status and wait say the same of each condition of a member', async ({ page, cluster }) => {
-  test.setTimeout(240_000);
+  // Longer than some conditions that are missed.
+  test.setTimeout(400_000);
   const matrixPage = await page.context().newPage();
   const { url } = cluster.member('ant');
   await page.goto(url);
@@ -126,8 +139,12 @@ test('[DB-A14] the page, status and wait say the same of each condition of a mem
   expect(table.map(({ condition }) => condition)).toEqual(Object.keys(acts));
   for (const said of table) {
     await test.step(said.condition, async () => {
-      await acts[said.condition]?.(cluster);
-      await check({ overview: page, latency: matrixPage }, cluster, said);
+      const see = async () => {
+        await acts[said.condition]?.(cluster);
+        await check({ overview: page, latency: matrixPage }, cluster, said);
+      };
+      if (brief.includes(said.condition)) await expect(see).toPass();
+      else await see();
       await checkWait(cluster, said);
     });
   }

@@ -50,12 +50,14 @@ test('[CP2] [CP3] copies are made on members on demand, and made elsewhere when 
   const why = await lockstep(['why', ant.path('file-0')]);
   expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) is to keep one\./);
   // Those on demand are asked whether they have it.
-  const held = await lockstep(['why', ant.path('file-0'), '--json']);
-  const holders: { name: string; holds: boolean }[] = JSON.parse(held.out).holders;
-  for (const member of [ant, ...others]) {
-    const said = holders.find(({ name }) => name === member.name);
-    expect(said?.holds).toBe(existsSync(member.path('file-0')));
-  }
+  await eventually(async () => {
+    const held = await lockstep(['why', ant.path('file-0'), '--json']);
+    const holders: { name: string; holds: boolean }[] = JSON.parse(held.out).holders;
+    for (const member of [ant, ...others]) {
+      const said = holders.find(({ name }) => name === member.name);
+      expect(said?.holds).toBe(existsSync(member.path('file-0')));
+    }
+  });
 
   await bee.kill();
   await eventually(() => expect(copiesOf(paths, others.slice(1))).toEqual(paths.map(() => 1)), { timeoutMs: 60_000 });

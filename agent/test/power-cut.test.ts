@@ -9,7 +9,7 @@ import { namesOf } from '../../testkit/tree.ts';
 import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
 
-const patience = { timeout: 30_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 const edited = Array.from({ length: 20 }, (_, index) => `edited-${index}`);
 
 sceneTest('[PC1]', powerCut);
@@ -35,7 +35,7 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
     const ant = await cluster().add('ant', { folder: join(disk.directory, 'ant'), start });
     await cluster().connected();
     await shell(ant.folder, `for n in ${edited.join(' ')}; do echo first version of $n > $n; done`);
-    expect(await ant.wait({ for: 'all', timeoutMs: 30_000 })).toMatchObject({ done: true });
+    expect(await ant.wait({ for: 'all' })).toMatchObject({ done: true });
   });
   afterAll(async () => {
     await writeFile(letSync, '');
@@ -45,38 +45,46 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
 
   const pair = () => [cluster().member('ant'), cluster().member('bee')] as const;
 
+  /** Cuts the power after ant has written files that only bee has durably. Returns how many had not reached the disk. */
+  async function cutOnce(when: string, start: (ant: Member) => Promise<void>): Promise<number> {
+    const [ant, bee] = pair();
+    await rm(letSync);
+    const made = Array.from({ length: 50 }, (_, index) => `made-${when.replaceAll(/[^\w]/g, '-')}-${index}`);
+    const textOf = (name: string): string => `the much longer version of ${name} ${when}\n`;
+    const script = `for n in ${[...edited, ...made].join(' ')}; do echo "the much longer version of $n ${when}" > $n; done`;
+    await shell(ant.folder, script);
+    const isGood = async (name: string): Promise<boolean> =>
+      (await readFile(bee.path(name), 'utf8').catch(() => '')) === textOf(name);
+    await vi.waitFor(async () => {
+      expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
+    }, patience);
+    expect(await ant.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false });
+    await disk.cutPower(() => ant.kill());
+    await writeFile(letSync, '');
+    const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
+
+    await start(ant);
+    const names = namesOf(await cluster().settled());
+    expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
+    for (const name of [...edited, ...made]) {
+      const texts = [await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')];
+      expect(texts).toEqual([textOf(name), textOf(name)]);
+    }
+    await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+    await cluster().verified();
+    return whole.filter((text) => text === '').length;
+  }
+
   test.each([
     ['[PC2] after a power cut', async (ant: Member) => ant.start({ wrapper: await disk.nextBoot() })],
     ['[PC5] from a disk that was pulled out, in the same boot,', (ant: Member) => ant.start()],
   ])(
     '%s files that had not reached the disk come back from the others, and no damage is published',
     async (when, start) => {
-      const [ant, bee] = pair();
-      await rm(letSync);
-      const made = Array.from({ length: 50 }, (_, index) => `made-${when.slice(1, 4)}-${index}`);
-      const textOf = (name: string): string => `the much longer version of ${name} ${when}\n`;
-      const script = `for n in ${[...edited, ...made].join(' ')}; do echo "the much longer version of $n ${when}" > $n; done`;
-      await shell(ant.folder, script);
-      const isGood = async (name: string): Promise<boolean> =>
-        (await readFile(bee.path(name), 'utf8').catch(() => '')) === textOf(name);
-      await vi.waitFor(async () => {
-        expect((await Promise.all([...edited, ...made].map(isGood))).every(Boolean)).toBe(true);
-      }, patience);
-      expect(await ant.wait({ for: 'all', timeoutMs: 200 })).toMatchObject({ done: false });
-      await disk.cutPower(() => ant.kill());
-      await writeFile(letSync, '');
-      const whole = await Promise.all(made.map((name) => readFile(ant.path(name), 'utf8').catch(() => '')));
-      expect(whole.filter((text) => text === '').length).toBeGreaterThan(0);
-
-      await start(ant);
-      const names = namesOf(await cluster().settled());
-      expect(names.filter((name) => name.includes('conflict'))).toEqual([]);
-      for (const name of [...edited, ...made]) {
-        const texts = [await readFile(ant.path(name), 'utf8'), await readFile(bee.path(name), 'utf8')];
-        expect(texts).toEqual([textOf(name), textOf(name)]);
-      }
-      await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
-      await cluster().verified();
+      let lost = 0;
+      // The kernel writes each file after half a minute. If this machine took longer, none is lost, and the power is cut once more.
+      for (let attempt = 1; lost === 0 && attempt <= 5; attempt++) lost = await cutOnce(`${when}, ${attempt}`, start);
+      expect(lost).toBeGreaterThan(0);
     },
   );
 });

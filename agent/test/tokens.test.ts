@@ -93,9 +93,15 @@ test('[AC7] a token is a hash in a file of its owner, outlives a crash, and is i
   const stream = await openStream(ant, { authorization: `Bearer ${token}` });
   expect(await run('token', 'remove', 'watcher', ant.folder)).toContain('is removed');
   await stream.closed;
-  // At once: after the first one there is a pause of a second.
-  const tries = await Promise.all([1, 2].map(() => asScript(ant, token, 'api/v1/status')));
-  expect(tries.map(({ status, code }) => `${status} ${code}`).sort()).toEqual(['401 login-required', '429 too-many']);
+  // Two at once: after the first one there is a pause of a second, which a busy machine may take for the second one.
+  const seen: string[] = [];
+  await vi.waitFor(async () => {
+    const tries = await Promise.all([1, 2].map(() => asScript(ant, token, 'api/v1/status')));
+    const said = tries.map(({ status, code }) => `${status} ${code}`).sort();
+    seen.push(...said);
+    expect(said).toEqual(['401 login-required', '429 too-many']);
+  }, 20_000);
+  expect(new Set(seen)).toEqual(new Set(['401 login-required', '429 too-many']));
   expect(await lockstep(['token', 'remove', 'watcher', ant.folder])).toMatchObject({ code: 1 });
   await ant.restart();
   expect(await asScript(ant, token, 'api/v1/status')).toMatchObject({ status: 401 });

@@ -5,6 +5,7 @@ export * from './present/condition.ts';
 export * from './present/health-beats.ts';
 export * from './present/health-event.ts';
 export * from './present/ignore-rule.ts';
+export * from './present/informed-members.ts';
 export * from './present/latency-age.ts';
 export * from './present/latency-matrix.ts';
 export * from './present/limits.ts';

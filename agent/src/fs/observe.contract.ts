@@ -19,6 +19,10 @@ import {
 /** In milliseconds: long enough for a machine that is busy with other tests. */
 const patience = 20_000;
 
+/** Whether hints lead to a path. After a stall of the event loop one for the whole folder takes the place of all others. */
+const leadTo = (hints: readonly WatchHint[], path: string): boolean =>
+  hints.some((hint) => (hint.kind === 'path' ? hint.path === path : hint.path === '' && hint.recursive));
+
 /** Observing, scanning and watching, as every folder does them. */
 export function observeContract(open: OpenSubject): void {
   let subject: FolderSubject;
@@ -173,10 +177,10 @@ export function observeContract(open: OpenSubject): void {
       await subject.user.mkdir('a');
       await scanAll(subject);
       await subject.user.write('a/file', bytesOf('x'));
-      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }), patience);
+      await vi.waitFor(() => expect(leadTo(hints, 'a/file')).toBe(true), patience);
       hints.length = 0;
       await subject.user.remove('a/file');
-      await vi.waitFor(() => expect(hints).toContainEqual({ kind: 'path', path: 'a/file' }), patience);
+      await vi.waitFor(() => expect(leadTo(hints, 'a/file')).toBe(true), patience);
     });
   });
 
@@ -225,7 +229,7 @@ export function observeContract(open: OpenSubject): void {
       await user.rename('a/49', 'a/renamed');
       await untilFlushed(folder);
       for (const name of ['0', '48', '49', 'renamed']) {
-        expect(hints).toContainEqual({ kind: 'path', path: `a/${name}` });
+        expect(leadTo(hints, `a/${name}`), name).toBe(true);
       }
     });
 

@@ -1,4 +1,5 @@
 import { leaveResultSchema, removeMemberResultSchema } from '@lockstep/shared/api';
+import { informedMembers } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { shellWord } from '../../os/shell-word.ts';
@@ -21,12 +22,8 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
       if (options.json === true) {
         printJson(terminal, { told });
       } else {
-        const others =
-          told.length === 0
-            ? 'No other member is reachable: they learn of it when this one is up again.'
-            : `Members that know it: ${told.join(', ')}.`;
         terminal.print(
-          `This member has left the cluster and is stopping. ${others} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
+          `This member has left the cluster and is stopping. ${informedMembers(told)} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );
       }
       done(exitCode.done);
@@ -48,8 +45,7 @@ export function addRemoveCommand(program: Command, terminal: Terminal, done: (co
       if (json === true) printJson(terminal, result);
       else {
         const { name, told } = result;
-        const known =
-          told.length === 0 ? 'No other member is reachable now.' : `Members that know it: ${told.join(', ')}.`;
+        const known = informedMembers(told);
         terminal.print(
           undo
             ? `${name} is taken back: it takes part again as soon as it connects. ${known}`

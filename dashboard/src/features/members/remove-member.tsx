@@ -1,5 +1,5 @@
 import type { MemberReport, RemoveMemberResult } from '@lockstep/shared/api';
-import { formatNames } from '@lockstep/shared/present';
+import { informedMembers } from '@lockstep/shared/present';
 import { Button, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
@@ -20,7 +20,7 @@ export function RemoveMember({ member }: { readonly member: MemberReport }) {
         method: 'POST',
         body: { member: id, undo },
       });
-      const known = told.length === 0 ? 'No other member is reachable now.' : `${formatNames(told)} know it.`;
+      const known = informedMembers(told);
       return undo
         ? `${name} is taken back: it takes part again as soon as it connects. ${known}`
         : `${name} is removed from the cluster. ${known}`;
