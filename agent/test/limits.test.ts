@@ -38,7 +38,7 @@ function cameMs(member: Member, name: string): number {
   return statSync(member.path(name)).ctimeMs;
 }
 
-/** The time until `reader` has a new file of 4 MiB that `writer` wrote, and a small one that was written after it had come first. */
+/** The time until `reader` has a new file of 4 MiB that `writer` wrote. Expects that a small one, written after it, comes first. */
 async function takes(writer: Member, reader: Member, name: string): Promise<number> {
   const beganMs = performance.now();
   await writeFile(writer.path(name), randomBytes(4 * mebibyte));

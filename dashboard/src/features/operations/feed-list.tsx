@@ -57,7 +57,7 @@ export function FeedList({
   useEffect(() => virtualizer.measure(), [linePixels]);
 
   const lines = virtualizer.getVirtualItems();
-  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one, so scrolling
+  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one. So scrolling
   // changes the text of elements instead of creating new ones.
   const places = Math.ceil((virtualizer.scrollRect?.height ?? 0) / linePixels) + 2 * overscan + 2;
   const lastLine = lines.at(-1)?.index ?? 0;
