@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * The files of a web server and how they are read, as in the traces of "A light-weight, cooperative temporary file system for cluster-based Web
- * servers": sizes with a median of 6 KB and a mean of 22 KB, and reads of which few files get most.
+ * The files of a web server and how they are read. The traces are those of "A light-weight, cooperative temporary file system for
+ * cluster-based Web servers": sizes with a median of 6 KB and a mean of 22 KB, and reads of which few files get most.
  */
 const files = 10_000;
 const filesPerDirectory = 100;

@@ -10,7 +10,7 @@ export default defineConfig({
   workers: 2,
   // Longer than several waits of `expect`, on a machine that is busy with other tests: the one that fails says for what.
   timeout: 180_000,
-  // A member that was killed is down after 10 s, and a chart may be 20 s old, also on a machine that is not busy.
+  // A member that was killed is down after 10 s. A chart may be 20 s old, also on a machine that is not busy.
   expect: { timeout: 30_000 },
   forbidOnly: process.env.CI !== undefined,
   reporter: 'list',

@@ -1,5 +1,5 @@
-// `npm run sim:without`: takes one protection of the agent after the other out of a copy of the compiled files, and runs the simulator on
-// it until a seed fails. Fails if none of 1,000 does, or if a line to be taken out is not there any more. NAME runs only that one.
+// `npm run sim:without`: takes the protections of the agent out of a copy of the compiled files, one by one. It runs the simulator on each
+// copy until a seed fails. Fails if none of 1,000 does, or if a line to be taken out is not there any more. NAME runs only that one.
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, UsageError } from './lib/process.mjs';

@@ -6,8 +6,8 @@ import { eventually } from './eventually.ts';
 import { repositoryRoot } from './repository.ts';
 
 /**
- * Waits until no path of a member is racy. From then on, differing bytes under an unchanged fingerprint are damage, not an edit in the same
- * tick of the clock as the last recorded change.
+ * Waits until no path of a member is racy. From then on, differing bytes under an unchanged fingerprint are damage. They are no edit in the
+ * same tick of the clock as the last recorded change.
  */
 export async function untilCertain(member: { state(file: string): string; rescan(): Promise<unknown> }): Promise<void> {
   await eventually(async () => {

@@ -153,7 +153,7 @@ export class Member extends MemberApi {
 
   /**
    * The agent's resources and the processor time of its threads. The time is the scheduler's own count: that in `stat` is sampled at each
-   * tick of the kernel, which is too coarse for an agent that wakes for a tenth of a millisecond.
+   * tick of the kernel. That is too coarse for an agent that wakes for a tenth of a millisecond.
    */
   async usage(): Promise<Usage & { readonly cpuMs: number }> {
     const process = `/proc/${this.pid}`;

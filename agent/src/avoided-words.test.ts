@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
+const sentenceWordsMax = 25;
 
 /** The words of the list in CONTRIBUTING.md that have no other use here; `beside-large` is a name. */
 const avoided = [
@@ -43,13 +44,44 @@ test('the documents and sources use none of the words to avoid', () => {
   expect(found).toEqual([]);
 });
 
-test('no sentence of a comment begins with a relative clause', () => {
+/** All comments of sources and tests. */
+function allComments(): readonly { readonly path: string; readonly comment: string }[] {
   const files = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], { cwd: root, encoding: 'utf8' });
-  const relative = /(?:^|[.:;] )(?:What|Who|Whoever|Whom|Which|Where) .{0,80}/;
-  const found = files
+  return files
     .split('\n')
     .filter((path) => path !== '')
-    .flatMap((path) => commentsOf(readFileSync(`${root}${path}`, 'utf8')).map((comment) => ({ path, comment })))
-    .flatMap(({ path, comment }) => relative.exec(comment)?.map((sentence) => `${path}: ${sentence}`) ?? []);
+    .flatMap((path) => commentsOf(readFileSync(`${root}${path}`, 'utf8')).map((comment) => ({ path, comment })));
+}
+
+/** The number of words of a sentence; a span of code or a link counts as one. */
+function countWords(sentence: string): number {
+  const words = sentence.replaceAll(/`[^`]*`|https?:\S+/g, 'code').split(/\s+/);
+  return words.filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+test.each([
+  ['', 0],
+  ['A – [CT20] member', 3],
+  ['See `npm run sim -- --seed 1` and https://example.org/a.', 4],
+])('%s has %i words', (sentence, count) => {
+  expect(countWords(sentence)).toBe(count);
+});
+
+test('a sentence of a comment has at most 25 words', () => {
+  const found = allComments().flatMap(({ path, comment }) =>
+    comment
+      // A colon or semicolon ends it too, and so does the next point of a list.
+      .split(/(?<=[.!?:;][)"]?) +| {2,}| (?=- |@)/)
+      .filter((sentence) => countWords(sentence) > sentenceWordsMax)
+      .map((sentence) => `${path}: ${countWords(sentence)} words: ${sentence}`),
+  );
+  expect(found).toEqual([]);
+});
+
+test('no sentence of a comment begins with a relative clause', () => {
+  const relative = /(?:^|[.:;] )(?:What|Who|Whoever|Whom|Which|Where) .{0,80}/;
+  const found = allComments().flatMap(
+    ({ path, comment }) => relative.exec(comment)?.map((sentence) => `${path}: ${sentence}`) ?? [],
+  );
   expect(found).toEqual([]);
 });

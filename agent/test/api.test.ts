@@ -196,7 +196,7 @@ test('[API3] every metric follows what it measures, and none contains a path', a
   await bee.start();
   await cluster().connected();
   await cluster().settled();
-  // The folders are level before ant has heard so of bee, has measured the way to it, and has seen the echo of its own writes.
+  // The folders are level before ant has heard so of bee, measured the way to it, and seen the echo of its own writes.
   const after = await vi.waitFor(async () => {
     const now = { ant: await scrape(ant), bee: await scrape(bee) };
     expect(value(now.ant, 'lockstep_peer_round_trip_seconds', 'bee')).toBeGreaterThan(0);

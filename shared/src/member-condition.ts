@@ -2,7 +2,7 @@
  * The condition of a member as the asked member sees it, for people: the first of these that applies.
  * - `left`, by the member list; `unknown`, while the asked member is paused;
  * - `paused` or `shut-down`: it announced that;
- * - `away`: it was shut down, or not heard for 10 s and no other member hears it, and a person marked it as one that may be away;
+ * - `away`: it was shut down, or not heard for 10 s and heard by no other member, and a person said that it may be away;
  * - `cut-off`: it has no session with the asked member, and another member passes on what it says;
  * - `down`: not heard for 10 s; `unknown`: not heard yet since the asked member began to listen;
  * - `silent`: not heard for 3 s, or its session ended a moment ago;

@@ -31,9 +31,9 @@ export interface SyncSpan {
 }
 
 /**
- * The change times of the files whose pages a sync has made clean for good: those up to `upToMs`, and those above `aboveMs`. A file may
- * have dirty pages again if it was changed during the sync, or so shortly before that a later store has the same time. A change time beyond
- * the end was given before the clock was set back; no store gets it now.
+ * The change times of the files whose pages a sync has made clean for good: those up to `upToMs`, and those above `aboveMs`. A file that was
+ * changed during the sync may have dirty pages again. So may one whose change was so recent that a later store has the same time. A change
+ * time beyond the end was given before the clock was set back; no store gets it now.
  */
 export function cleanedBy({ beganMs, endedMs }: SyncSpan): { readonly upToMs: number; readonly aboveMs: number } {
   return { upToMs: beganMs - fileTimeStepMsMax, aboveMs: endedMs };

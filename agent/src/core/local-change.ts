@@ -96,7 +96,7 @@ export type LocalChange =
   | { readonly do: 'adopt-attributes'; readonly head: Operation; readonly fingerprint: Fingerprint }
   | { readonly do: 'draft'; readonly draft: Draft };
 
-/** The facts about a path; `findLocalChange` explains them. */
+/** The entry at a path, and the journal's knowledge of it: see `findLocalChange`. */
 interface Comparison {
   readonly path: string;
   readonly seen: Seen;
@@ -249,8 +249,8 @@ function isTakenAway(
 }
 
 /**
- * True when the agent of a member that fetches on demand may have removed a file because another version of it came, and a power cut took
- * the record. If the user deleted the file at that moment, the other version stays: they had not seen it.
+ * True when this agent, of a member on demand, may have removed a file because another version of it came. A power cut then took the record.
+ * If the user deleted the file at that moment, the other version stays: they had not seen it.
  */
 function isOutOfDate({ head, isKept, mayHaveRemoved }: Comparison, shown: Operation | undefined): boolean {
   if (mayHaveRemoved !== true || isKept !== true || shown === undefined || head === undefined) return false;

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A server with a route for JSON and one for files, and a connection that has sent the first byte of a body to one of them. */
+/** A server with a route for JSON and one for files. The connection has sent the first byte of a body to one of them. */
 async function beginRequest(path: string) {
   const app = fastify(arrivalTimeouts);
   onTestFinished(() => app.close());

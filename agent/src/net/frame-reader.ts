@@ -120,7 +120,7 @@ class FrameReader {
 }
 
 /**
- * Lets `tls` read into the buffers that `next` returns, as with the option `onread` of Node, which cannot be given for a connection that is
+ * Lets `tls` read into the buffers that `next` returns. The option `onread` of Node does so too, but cannot be given for a connection that is
  * open. `read` is called with the number of bytes that came into one.
  */
 function readInto(tls: TLSSocket, read: (length: number, buffer: Uint8Array) => void, next: () => Uint8Array): boolean {

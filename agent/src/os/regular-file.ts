@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
 /**
- * The text of the file at `path`. `readFile` would wait without end for a writer if a FIFO has the file's name. This rejects with ENXIO,
- * which open(2) gives for a socket, if the entry is neither a file nor a directory, and with EISDIR for a directory.
+ * The text of the file at `path`. `readFile` would wait without end for a writer if a FIFO has the file's name. This rejects with EISDIR for
+ * a directory. For any other entry it rejects with ENXIO, which open(2) gives for a socket.
  */
 export async function readRegularFile(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,7 +1,7 @@
 import { type ContentId, filterBytesMax, filterBytesMin } from '@lockstep/shared';
 import { flipBit, positionsOf } from './holdings-filter.ts';
 
-/** A filter is made with so many bits for each file, and made again before it has fewer than the least, or more than the most. */
+/** The bits of a filter for each file: when it is made, and the bounds outside of which it is made again. */
 const bitsPerFile = 14;
 const bitsPerFileMin = 11;
 const bitsPerFileMax = 17;

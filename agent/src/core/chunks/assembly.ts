@@ -8,8 +8,8 @@ export interface Part {
 }
 
 /**
- * The parts of a block, in order, from its chunks and the place of each in the old version, below 0 if it was not found there. Neighbours that
- * are neighbours there too are one part.
+ * The parts of a block, in order. `places`: where each chunk is in the old version, below 0 if it was not found there. Neighbours that are
+ * neighbours there too are one part.
  */
 export function partsOf(chunks: readonly Chunk[], places: ArrayLike<number>): readonly Part[] {
   const parts: Part[] = [];

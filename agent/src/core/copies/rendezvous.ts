@@ -23,7 +23,7 @@ export function chooseMembers(content: ContentId, candidates: readonly Candidate
     .map(({ id }) => id);
 }
 
-/** A number above 0 and below 1, from the last digits of the content's hash, that depends on all of a pair, and is the same everywhere. */
+/** A number above 0 and below 1, from the last digits of the content's hash. It depends on all of a pair, and is the same everywhere. */
 function uniform(content: ContentId, member: MemberId): number {
   const high = mixed(hashOf(member, 0) ^ Number.parseInt(content.slice(-16, -8), 16));
   const low = mixed(hashOf(member, 1) ^ Number.parseInt(content.slice(-8), 16) ^ high);

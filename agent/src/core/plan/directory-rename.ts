@@ -11,8 +11,8 @@ export interface DirectoryRename {
 }
 
 /**
- * Plans a single rename(2) if `head` is the rename of a directory, and every entry in the old one goes to the same place in the new one.
- * Undefined otherwise; then its entries are moved one by one. `leaving`: the paths that earlier steps remove.
+ * Plans a single rename(2) if `head` renames a directory, and every entry in the old one goes to the same place in the new one. Undefined
+ * otherwise; then its entries are moved one by one. `leaving`: the paths that earlier steps remove.
  */
 export function planDirectoryRename(
   head: Operation,

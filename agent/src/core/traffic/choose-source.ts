@@ -19,8 +19,8 @@ const assumedBytesPerSecond = 10_000_000;
 const originLeadMs = 50;
 
 /**
- * The member to fetch a content from, if only one is asked: the one that has it and is expected to send it first, so that it does not wait
- * behind a large one on a slow link. Undefined if there is no candidate.
+ * The member to fetch a content from, if only one is asked: the one that has it and is expected to send it first. So it does not wait behind
+ * a large one on a slow link. Undefined if there is no candidate.
  */
 export function chooseSource<Candidate extends SourceCandidate>(
   candidates: readonly Candidate[],

@@ -9,8 +9,8 @@ const sampleMsMin = 20;
 const meanMsMin = 1_000;
 
 /**
- * The rate at which a member sends what was requested from it: a moving average over the time in which it had something to send, so that a
- * member that is asked for little does not look slow. Times are those of a monotonic clock.
+ * The rate at which a member sends what was requested from it: a moving average over the time in which it had something to send. So a member
+ * that is asked for little does not look slow. Times are those of a monotonic clock.
  */
 export class DeliveryRate {
   #bytesPerMs: number | undefined;

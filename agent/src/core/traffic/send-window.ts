@@ -53,15 +53,15 @@ interface Round {
 }
 
 /**
- * The number of bytes that one side of a session may have on their way, so that they fill the link but build no queue in it. A message in
- * the buffers of TLS, the kernel or a router cannot be overtaken.
+ * The number of bytes that one side of a session may have on their way. They should fill the link but build no queue in it. A message in the
+ * buffers of TLS, the kernel or a router cannot be overtaken.
  *
  * The delay of each piece is compared with that of the empty link. The least excess during one round trip is a standing queue (as in CoDel,
- * RFC 8289). The window begins with slow start. At the first queue it becomes the delivered rate times the sum of the empty link's delay
- * and three quarters of the permitted queue. That is somewhat more than the bandwidth-delay product, as in BBR. Later it grows to that
- * product while the queue is short, and shrinks to it when the queue is too long. To measure the delay of the empty link again, the link is
- * drained now and then (as in BBR and LEDBAT++). Bytes that waited because a thread of either side was busy were in no queue of the link:
- * that time does not count, so that the window lasts until the thread reads again. All times are of a monotonic clock, in milliseconds.
+ * RFC 8289). The window begins with slow start. At the first queue it becomes the delivered rate times the sum of the empty link's delay and
+ * three quarters of the permitted queue. That is somewhat more than the bandwidth-delay product, as in BBR. Later it grows to that product
+ * while the queue is short, and shrinks to it when the queue is too long. To measure the delay of the empty link again, the link is drained
+ * now and then (as in BBR and LEDBAT++). Bytes that waited because a thread of either side was busy were in no queue of the link: that time
+ * does not count, so that the window lasts until the thread reads again. All times are of a monotonic clock, in milliseconds.
  */
 export class SendWindow {
   #windowBytes = firstBytes;

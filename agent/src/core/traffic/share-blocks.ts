@@ -140,7 +140,10 @@ function rateOf(sources: readonly ShareSource[], assumed = 0): number {
   return sources.reduce((sum, { bytesPerMs = assumed }) => sum + bytesPerMs, 0);
 }
 
-/** A request for the block that is expected last, from a source that has nothing else to send and is expected to send it clearly earlier. */
+/**
+ * A request for the block that is expected last. It goes to a source that has nothing else to send and is expected to send it clearly
+ * earlier.
+ */
 function secondRequest<Source extends ShareSource>(
   able: readonly Source[],
   sharing: Sharing<Source>,

@@ -90,8 +90,8 @@ export class Placing {
 
   /**
    * Makes a directory, in place of a file or link if one is expected. Undefined if that was not the expected one, or if a user moved the
-   * directory away or removed it at once. Its row stays then, so the file or link gets its name back, or that of a conflict copy if a user
-   * has put another entry there: they replaced the directory, and not the file or link.
+   * directory away or removed it at once. Its row stays then, so the file or link gets its name back. It gets that of a conflict copy if a
+   * user has put another entry there: they replaced the directory, and not the file or link.
    */
   makeDirectory(
     target: Placed,

@@ -1,5 +1,5 @@
 /**
- * The identity of a mount when it became a part of the folder. Device numbers are reassigned at each boot, so disks are distinguished by
+ * The identity of a mount when it became a part of the folder. Device numbers are reassigned at each boot. So disks are distinguished by
  * inode and birth time of the mounted root, and by the file system's own number. Without a birth time, type and size are used.
  */
 export interface MountIdentity {

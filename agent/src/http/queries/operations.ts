@@ -49,7 +49,10 @@ export function readOperations(engine: Engine, { before, after, limit, path }: O
   return { operations, next: rows.length < limit ? null : (rows.at(-1)?.row ?? null) };
 }
 
-/** The conflict that an operation settled, the conflict copy that a person settled by it, and the writer of its content if another operation wrote it. */
+/**
+ * The conflict that an operation settled, and the conflict copy that a person settled by it. Also the writer of its content, if another
+ * operation wrote it.
+ */
 function authorshipOf(engine: Engine, operation: Operation): Pick<OperationReport, 'writer' | 'conflict' | 'settles'> {
   const lost = lostVersionOf(engine, operation);
   const wrote = writerOf(lost ?? operation, (dot) => engine.context.journal.log.operation(dot));

@@ -50,8 +50,8 @@ export interface LiveClusterOptions {
 }
 
 /**
- * Members that run the real engine on simulated disks and networks, in real time or at full speed, for a browser, a test or a measurement.
- * Events that are rare in a real cluster can be triggered on purpose.
+ * Members that run the real engine on simulated disks and networks, for a browser, a test or a measurement. They run in real time or at full
+ * speed. Events that are rare in a real cluster can be triggered on purpose.
  */
 export class LiveCluster implements Surroundings {
   readonly scheduler: Scheduler;

@@ -132,12 +132,12 @@ export class Excuses {
   }
 
   /**
-   * The values that a machine has after it was set back, unless a member knows that they were deleted: the user brought them back at
-   * another name, or as another version, and the copy has them from before the delete. One in its history alone counts if another member
-   * shows it. The copy also knows that an entry was deleted if its user removed it, which no agent has seen.
+   * The values that a machine has after it was set back, unless a member knows that they were deleted: the user brought them back at another
+   * name, or as another version, and the copy has them from before the delete. One in its history alone counts if another member shows it.
+   * The copy also knows that an entry was deleted if its user removed it, which no agent has seen.
    *
-   * An entry that its user had replaced or deleted before the copy was made counts only as a head, if the journal had it at its path: a
-   * power cut brought it back, and the agent replaces it again [PC2]. This undoes a later move by its user.
+   * An entry that its user had replaced or deleted before the copy was made counts only as a head. The journal must have had it at its
+   * path: a power cut brought it back, and the agent replaces it again [PC2]. This undoes a later move by its user.
    */
   #leftOn(machine: Machine, what: 'all' | 'journal'): ReadonlySet<ValueKey> {
     const { remaining } = this.#world;
@@ -165,8 +165,8 @@ export class Excuses {
   }
 
   /**
-   * An old content that a user restored just before the journal was lost, or before the next start, looks like a file that was never
-   * updated. No agent could distinguish them: the value is not owed.
+   * An old content that a user restored shortly before the journal was lost, or before the next start, looks like a file never updated. No
+   * agent could distinguish them: the value is not owed.
    */
   #releaseUnjournaled(machine: Machine): void {
     const { ledger, remaining } = this.#world;

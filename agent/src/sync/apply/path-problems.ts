@@ -76,8 +76,8 @@ export class PathProblems {
   }
 
   /**
-   * Delays the report of a missing content; false if it must be reported now. The file may have been renamed or replaced by an
-   * operation that is still on its way, or by a user whose member has yet to journal it.
+   * Delays the report of a missing content; false if it must be reported now. The file may have been renamed or replaced: by an operation
+   * that is still on its way, or by a user whose member has yet to journal it.
    */
   #keepBack(path: string, head: Operation, detail: string): boolean {
     const known = this.#keptBack.get(path);

@@ -108,9 +108,9 @@ export class SiblingJudge {
   }
 
   /**
-   * Keeps a losing content in history. Every member does so until the copy is made, so that any of them can make it, and none makes a
-   * copy of a content that it lacks. The rows of `disk` may be outdated: a user may have just overwritten the file. False if the
-   * content is not here: then it is fetched.
+   * Keeps a losing content in history. Every member does so until the copy is made. So any of them can make it, and none makes a copy of a
+   * content that it lacks. The rows of `disk` may be outdated: a user may have just overwritten the file. False if the content is not here:
+   * then it is fetched.
    */
   async #keep(head: Operation): Promise<boolean> {
     const { content, blocks, size = 0 } = head;

@@ -34,8 +34,8 @@ const tooLarge = 'too-large';
 export type Fetch = (path: string) => Promise<{ readonly isHere: boolean; readonly code?: string }>;
 
 /**
- * Fetches the copies that this member keeps for the cluster: when a file is written, and when copies are to be here that were elsewhere, because
- * a member went, is full, or a person changed a rule.
+ * Fetches the copies that this member keeps for the cluster: when a file is written, and when copies are to be here that were elsewhere. That
+ * is so after a member went or is full, or a person changed a rule.
  */
 export class CopiesKeeper {
   readonly #context: Context;

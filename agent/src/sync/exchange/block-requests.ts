@@ -18,8 +18,8 @@ export interface BlockRequest<Fetch> {
   /** It was withdrawn. The answer, which says that there is no block, tells nothing of the source. */
   isWithdrawn: boolean;
   /**
-   * Time since which all earlier requests to the peer have been answered (peers answer in order, but for small contents), and it has not
-   * said that it sends.
+   * Time since which all earlier requests to the peer have been answered, and it has not said that it sends. Peers answer in order, but for
+   * small contents.
    */
   dueSinceMs: number;
 }

@@ -63,7 +63,10 @@ async function untilInformed(
   return informed();
 }
 
-/** Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. */
+/**
+ * Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. It polls: no event of a link says
+ * that nothing waits in it. `whenDrained` already runs at half of `sendQueueBytesMax`, and does not count signals, such as `leave`.
+ */
 export async function untilDrained(clock: Clock, peers: Peers): Promise<void> {
   const untilMs = clock.monotonicMs() + goodbyeMs;
   const queued = (): boolean => peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);

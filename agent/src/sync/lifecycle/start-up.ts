@@ -38,8 +38,8 @@ export async function untilGreeted(
     const isHeard = (): boolean => peers.all().some(({ hello }) => hello !== undefined);
     await until(clock, isHeard, { facts: [sessionOpened, leaving], withinMs: patienceMs });
   }
-  // Without the hellos it is unknown which operations the others have. If two members dial each other at once, one of the two sessions ends
-  // before its hello, and the other one may still be on its way: a member that answered has a hello to send.
+  // Without the hellos it is unknown which operations the others have. If two members dial each other at once, one session ends before its
+  // hello, and the other one may still be on its way: a member that answered has a hello to send.
   const hasHello = (): boolean =>
     peers.all().every((peer) => peer.lastHeardMs === undefined || peer.hello !== undefined);
   const withinMs = isEmpty ? helloToEmptyMs : helloMs;

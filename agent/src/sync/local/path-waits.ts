@@ -31,8 +31,8 @@ class Wait implements AwaitedPaths {
 }
 
 /**
- * Waits for detections at paths. Detections are numbered in the order in which they begin. One that began before a change was
- * noticed may have seen the entry as it was before, so it does not end a wait for the present entry.
+ * Waits for detections at paths. Detections are numbered in the order in which they begin. One that began before a change was noticed may
+ * have seen the entry as it was before. So it does not end a wait for the present entry.
  */
 export class PathWaits {
   readonly #waits = new Set<Wait>();

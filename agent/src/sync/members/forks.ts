@@ -8,9 +8,9 @@ import type { Peer } from './peer.ts';
 import type { Peers } from './peers.ts';
 
 /**
- * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was restored from
- * a snapshot and numbered on. The origin is sealed at the last number on which both agree. Every member cuts off its operations above
- * that, and journals the entries again as its own operations, so that both branches merge as ordinary concurrent edits.
+ * Repairs origins whose log forked: two members have different operations under the same numbers, because a machine was restored from a
+ * snapshot and numbered on. The origin is sealed at the last number on which both agree. Every member cuts off its operations above that, and
+ * journals the entries again as its own operations. So both branches merge as ordinary concurrent edits.
  */
 export class Forks {
   readonly #context: Context;

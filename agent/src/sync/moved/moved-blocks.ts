@@ -204,7 +204,7 @@ export class Joiner {
     });
   }
 
-  /** The places of the chunks of each block in the old version, which is searched if much of a block is not where it is expected. */
+  /** The places of the chunks of each block in the old version. It is searched if much of a block is not where it is expected. */
   async #find(blocks: readonly Described[]): Promise<readonly Float64Array[]> {
     if (blocks.length === 0) return [];
     let found = await this.#lookUp(blocks);

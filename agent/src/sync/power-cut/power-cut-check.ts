@@ -150,7 +150,10 @@ export class PowerCutCheck {
     return kept !== undefined;
   }
 
-  /** True if a user changed the entry after the boot, or renamed a conflict copy to the name of its original since the row was recorded. */
+  /**
+   * True if a user changed the entry after the boot. Also true if one renamed a conflict copy to the name of its original since the row was
+   * recorded.
+   */
   #isTouched({ path, fingerprint: before }: DiskEntry, now: Fingerprint, bootedMs: number | undefined): boolean {
     if (bootedMs !== undefined && now.ctimeMs > bootedMs) return true;
     if (before === undefined) return false;

@@ -71,8 +71,8 @@ export class TrafficLimit {
   }
 
   /**
-   * Puts the rates of this minute in force. A timer for the next change would miss it after a suspension of the machine, a change of its
-   * clock, and in the nights of summer time.
+   * Puts the rates of this minute in force. A timer for the next change would miss it in three cases: after a suspension of the machine,
+   * after a change of its clock, and in the nights of summer time.
    */
   #refresh(): void {
     if (this.#rules.every(({ hours }) => hours === undefined)) return;

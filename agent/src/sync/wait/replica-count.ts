@@ -17,12 +17,12 @@ function reached(applied: Peer['applied'], goal: Goal): boolean {
 
 /**
  * Counts the members that hold a goal, this one included. An operation of the goal may be superseded while its content lives on in another
- * operation, which the other member may not have on its disk yet:
+ * operation. The other member may not have that one on its disk yet:
  * - one that lost a conflict counts as held once it is joined, but its content is only in its conflict copy;
  * - one whose path was renamed is superseded by a delete, and its content is only at the new name;
  * - one that won, or whose mode was changed, is superseded by an operation that keeps it. So a member whose vector reaches the goal counts
- *   under two conditions: this member knows all that the other knew at that moment, and the other holds all such operations among it.
- *   Content that a user has knowingly overwritten or deleted since is not required.
+ *   under two conditions: this member knows all that the other knew at that moment, and the other holds all such operations among it. Content
+ *   that a user has knowingly overwritten or deleted since is not required.
  */
 export class ReplicaCount {
   readonly #context: Context;

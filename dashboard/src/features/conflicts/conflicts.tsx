@@ -1,4 +1,4 @@
-import type { Conflict, ConflictsPage, Keep, ResolveResult, SettledPage } from '@lockstep/shared/api';
+import type { Conflict, ConflictsPage, Keep, ResolveResult, SettledConflict, SettledPage } from '@lockstep/shared/api';
 import { formatItems } from '@lockstep/shared/present';
 import { Button, Paper, Stack, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
@@ -13,7 +13,7 @@ import classes from './conflicts.module.css';
 import { askMerge, askResolve, choiceOf } from './resolve-conflicts.ts';
 import { SettledList } from './settled-list.tsx';
 import { useSettle } from './use-settle.ts';
-import { useUndo } from './use-undo.ts';
+import { type Undo, useUndo } from './use-undo.ts';
 
 const pageItems = 100;
 const pageItemsMax = 1_000;
@@ -89,18 +89,7 @@ export function Conflicts() {
     >
       <div ref={sayer} role="status" tabIndex={-1} className={classes.said} data-shown={said !== '' || undefined}>
         {said}
-        {undoable !== undefined && (
-          <Button
-            variant="default"
-            size="compact-sm"
-            ms="sm"
-            aria-label={`Undo this for ${undoable.path}`}
-            loading={undo.undoing !== undefined}
-            onClick={() => void undo.undo(undoable)}
-          >
-            Undo
-          </Button>
-        )}
+        {undoable !== undefined && <UndoButton settled={undoable} undo={undo} />}
       </div>
       {error !== undefined && data === undefined && <Failed error={error} again={again} />}
       {data === undefined && error === undefined && <Loading />}
@@ -149,21 +138,42 @@ export function Conflicts() {
               );
             })}
           </ul>
-          {rest > 0 && (
-            <Stack align="center" p="sm" gap={4}>
-              <Text size="sm" c="dimmed">
-                {formatItems(rest, 'more conflict')}
-              </Text>
-              {limit < pageItemsMax && (
-                <Button variant="default" size="xs" onClick={() => setLimit(pageItemsMax)}>
-                  Show more
-                </Button>
-              )}
-            </Stack>
-          )}
+          {rest > 0 && <More rest={rest} show={limit < pageItemsMax ? () => setLimit(pageItemsMax) : undefined} />}
         </Paper>
       )}
       <SettledList settled={past?.settled ?? []} asked={asked} undo={undo} />
     </View>
+  );
+}
+
+/** Undoes what was just done, next to the sentence that says it. */
+function UndoButton({ settled, undo: { undoing, undo } }: { readonly settled: SettledConflict; readonly undo: Undo }) {
+  return (
+    <Button
+      variant="default"
+      size="compact-sm"
+      ms="sm"
+      aria-label={`Undo this for ${settled.path}`}
+      loading={undoing !== undefined}
+      onClick={() => void undo(settled)}
+    >
+      Undo
+    </Button>
+  );
+}
+
+/** The number of conflicts below the list. `show` adds them to the list. */
+function More({ rest, show }: { readonly rest: number; readonly show: (() => void) | undefined }) {
+  return (
+    <Stack align="center" p="sm" gap={4}>
+      <Text size="sm" c="dimmed">
+        {formatItems(rest, 'more conflict')}
+      </Text>
+      {show !== undefined && (
+        <Button variant="default" size="xs" onClick={show}>
+          Show more
+        </Button>
+      )}
+    </Stack>
   );
 }

@@ -26,26 +26,12 @@ export function Versions({ report }: { readonly report: PathReport }) {
   const trigger = [log[0]?.row, report.disk?.seq, ...report.holders.map(({ holds }) => holds)].join(' ');
   const { data } = useApi<VersionsPage>(`/versions/${encodePath(path)}`, trigger);
   const [chosen, setChosen] = useState<PathVersion>();
-  const [isRunning, setRunning] = useState(false);
-  const [outcome, setOutcome] = useState<Outcome>();
   const list = useRef<HTMLElement>(null);
   const [head] = heads;
   const isDeleted = head !== undefined && typeOf(head) === 'absent';
   const name = nameOf(path);
+  const { isRunning, outcome, restore } = useRestore(path, isDeleted);
 
-  const restore = async (version: PathVersion): Promise<void> => {
-    setRunning(true);
-    setOutcome(undefined);
-    try {
-      const isWhole = isDeleted && version.type === 'directory';
-      const body = isWhole ? { path } : { path, version: version.version };
-      const result = await askApi<RestoreResult>('/restore', { method: 'POST', body, timeoutMs: restoreTimeoutMs });
-      setOutcome({ isDone: (result.below?.refused.length ?? 0) === 0, sentence: sentenceOfResult(name, result) });
-    } catch (error) {
-      setOutcome({ isDone: false, sentence: sentenceOf(error) });
-    }
-    setRunning(false);
-  };
   const answer = (isYes: boolean): void => {
     const version = chosen;
     setChosen(undefined);
@@ -111,6 +97,36 @@ export function Versions({ report }: { readonly report: PathReport }) {
       </ConfirmDialog>
     </section>
   );
+}
+
+/** Puts versions of a path back, one at a time. `outcome` is that of the last one. */
+function useRestore(
+  path: string,
+  isDeleted: boolean,
+): {
+  readonly isRunning: boolean;
+  readonly outcome: Outcome;
+  readonly restore: (version: PathVersion) => Promise<void>;
+} {
+  const [isRunning, setRunning] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const restore = async (version: PathVersion): Promise<void> => {
+    setRunning(true);
+    setOutcome(undefined);
+    try {
+      const isWhole = isDeleted && version.type === 'directory';
+      const body = isWhole ? { path } : { path, version: version.version };
+      const result = await askApi<RestoreResult>('/restore', { method: 'POST', body, timeoutMs: restoreTimeoutMs });
+      setOutcome({
+        isDone: (result.below?.refused.length ?? 0) === 0,
+        sentence: sentenceOfResult(nameOf(path), result),
+      });
+    } catch (error) {
+      setOutcome({ isDone: false, sentence: sentenceOf(error) });
+    }
+    setRunning(false);
+  };
+  return { isRunning, outcome, restore };
 }
 
 /** True if the version can be made the current one. */

@@ -5,7 +5,7 @@ import classes from './waiting.module.css';
 
 /**
  * The reasons why a path waits. Once shown, it keeps its height: the versions below it have buttons, which must not move when a member
- * confirms, for a button that moves between press and release is not clicked.
+ * confirms. A button that moves between press and release is not clicked.
  */
 export function Waiting({ reasons }: { readonly reasons: PathReport['waitsFor'] }) {
   const list = useRef<HTMLUListElement>(null);

@@ -57,7 +57,7 @@ export function FeedList({
   useEffect(() => virtualizer.measure(), [linePixels]);
 
   const lines = virtualizer.getVirtualItems();
-  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one, so scrolling
+  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one. So scrolling
   // changes the text of elements instead of creating new ones.
   const places = Math.ceil((virtualizer.scrollRect?.height ?? 0) / linePixels) + 2 * overscan + 2;
   const lastLine = lines.at(-1)?.index ?? 0;
@@ -103,13 +103,7 @@ export function FeedList({
         // A line that moves under the pointer cannot be chosen.
         onPointerDown={() => feed.pause()}
       >
-        <div className={classes.head} aria-hidden="true">
-          <span>What</span>
-          <span>Path</span>
-          <span>Who</span>
-          <span>When</span>
-          <span className={classes.size}>Size</span>
-        </div>
+        <Head />
         <ol className={classes.lines} style={{ height: virtualizer.getTotalSize() }}>
           {lines.map(({ index, start, size }) => {
             const row = rows.at(index);
@@ -131,6 +125,19 @@ export function FeedList({
           })}
         </ol>
       </section>
+    </div>
+  );
+}
+
+/** The titles of the columns. */
+function Head() {
+  return (
+    <div className={classes.head} aria-hidden="true">
+      <span>What</span>
+      <span>Path</span>
+      <span>Who</span>
+      <span>When</span>
+      <span className={classes.size}>Size</span>
     </div>
   );
 }
