@@ -13,7 +13,7 @@ declare module 'fastify' {
 /** The timeouts of a server. Node's own timeout for requests includes the body, on every route: `limitArrival` replaces it. */
 export const arrivalTimeouts = { requestTimeout: 0, headersTimeout: requestTimeoutMs } as const;
 
-/** Closes connections whose request does not arrive in time. */
+/** Closes connections whose request does not arrive in time, or is answered before it is read to its end. */
 export function limitArrival(app: FastifyInstance): void {
   app.addHook('preParsing', async (request, _reply, payload) => {
     const { headers } = request.raw;
@@ -22,6 +22,11 @@ export function limitArrival(app: FastifyInstance): void {
     const timer = setTimeout(() => request.raw.destroy(), requestTimeoutMs);
     request.raw.once('end', () => clearTimeout(timer));
     request.raw.once('close', () => clearTimeout(timer));
+    return payload;
+  });
+  // A refusal in the middle of a body: no one reads the rest, so its sender and the connection would wait for each other.
+  app.addHook('onSend', async ({ raw }, reply, payload) => {
+    if (raw.readableDidRead && !raw.complete) reply.header('connection', 'close');
     return payload;
   });
 }

@@ -22,8 +22,18 @@ export function writtenRange(header: string | undefined): WrittenRange {
 }
 
 /** Throws `body-too-large` for a file that cannot be replicated. */
-export function checkFileSize(bytes: number): void {
-  if (bytes <= fileBytesMax || Number.isNaN(bytes)) return;
-  const message = `A file has at most ${fileBytesMax} bytes (${fileBytesMax / 1024 ** 3} GiB): nothing was changed. Split it.`;
+export function checkFileSize(bytes: number, max = fileBytesMax): void {
+  if (bytes <= max || Number.isNaN(bytes)) return;
+  const message = `A file has at most ${max} bytes (${max / 1024 ** 3} GiB): nothing was changed. Split it.`;
   throw new HttpError(413, { code: 'body-too-large', message });
+}
+
+/** The chunks of a file whose size its sender does not name. Throws as `checkFileSize` as soon as there are too many bytes. */
+export async function* sizeChecked(chunks: AsyncIterable<Uint8Array>, max: number): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    checkFileSize(bytes, max);
+    yield chunk;
+  }
 }

@@ -57,6 +57,8 @@ export interface HttpOptions {
   readonly log: Log;
   /** Names and addresses under which it answers, in addition to localhost, this machine's name and the address it listens on. */
   readonly hostNames?: readonly string[] | undefined;
+  /** Another limit of the size of a file than that of a replicated one, for a test. */
+  readonly fileBytesMax?: number | undefined;
 }
 
 export interface HttpServer {
@@ -167,7 +169,7 @@ async function registerRoutes(
   await app.register(remoteRoutes, { prefix: apiPrefix, member });
   await app.register(draftRoomRoutes, { prefix: apiPrefix, member });
   await app.register(copiesRoutes, { prefix: apiPrefix, member });
-  await app.register(fileRoutes, { prefix: apiPrefix, member });
+  await app.register(fileRoutes, { prefix: apiPrefix, member, fileBytesMax: options.fileBytesMax });
   await app.register(versionRoutes, { prefix: apiPrefix, member });
   await app.register(operationRoutes, { prefix: apiPrefix, member, readers, log });
   await app.register(eventRoutes, { prefix: apiPrefix, member, readers, log });

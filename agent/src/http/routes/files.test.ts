@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { dotKey } from '@lockstep/shared';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -261,4 +264,50 @@ test('[FM9] a file that is larger than a file can be is refused before its bytes
   const refused = await put('film', '', { 'content-length': String(2 ** 60) });
   expect(refused).toMatchObject({ status: 413, said: { error: { code: 'body-too-large' } } });
   expect(refused.body).toContain('512 GiB');
+});
+
+test('[FM9] a file without a Content-Length is refused as soon as too many bytes have come, and nothing of it is left', async () => {
+  const limited = await served.server({ fileBytesMax: 3 * 1_048_576 });
+  const { port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }));
+  const { folder } = served.engine.context;
+  const draft = folder.draft.bind(folder);
+  const drafts = new Set<object>();
+  folder.draft = () => {
+    const made = draft();
+    drafts.add(made);
+    const drop = made.drop.bind(made);
+    made.drop = () => {
+      drafts.delete(made);
+      return drop();
+    };
+    return made;
+  };
+  const send = async (mebibytes: number): Promise<{ status: number | undefined; code: string; sent: number }> => {
+    const headers = { ...served.cookie, 'if-none-match': '*', host: `localhost:${port}` };
+    const outgoing = request({ port, method: 'PUT', path: '/api/v1/files/film', headers });
+    // The server need not take the rest.
+    outgoing.on('error', () => undefined);
+    let sent = 0;
+    let answer: IncomingMessage | undefined;
+    outgoing.once('response', (response) => {
+      answer = response;
+    });
+    const block = Buffer.alloc(1_048_576);
+    while (sent < mebibytes && answer === undefined) {
+      if (!outgoing.write(block)) await Promise.race([once(outgoing, 'drain'), once(outgoing, 'response')]);
+      sent++;
+    }
+    outgoing.end();
+    const response = answer ?? ((await once(outgoing, 'response')) as [IncomingMessage])[0];
+    const said = JSON.parse((await buffer(response)).toString('utf8'));
+    return { status: response.statusCode, code: said.error?.code ?? 'done', sent };
+  };
+  expect(await send(1_000)).toMatchObject({
+    status: 413,
+    code: 'body-too-large',
+    sent: expect.toSatisfy((n) => n < 500),
+  });
+  expect(drafts).toEqual(new Set());
+  expect(served.ant.volume.disk.at('film')).toBeUndefined();
+  expect(await send(3)).toMatchObject({ status: 201 });
 });

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { entryType, LockstepError } from '@lockstep/shared';
+import { entryType, LockstepError, fileBytesMax as replicatedBytesMax } from '@lockstep/shared';
 import {
   apiPrefix,
   deleteQuerySchema,
@@ -21,7 +21,7 @@ import { removeEntry } from '../../sync/access/remove-entry.ts';
 import { answers } from '../answers.ts';
 import { arriving, exactly, wrongLength } from '../arrival.ts';
 import { writeCondition } from '../conditions.ts';
-import { checkFileSize, writtenRange } from '../content-range.ts';
+import { checkFileSize, sizeChecked, writtenRange } from '../content-range.ts';
 import { etagOf } from '../etag.ts';
 import { contentsMax, uploadIdleMs, uploadsMax } from '../limits.ts';
 import { mergeConflict } from '../queries/folder/conflicts.ts';
@@ -37,14 +37,20 @@ const filesPrefix = `${apiPrefix}/files/`;
 /** Of a route whose body is a file, or a part of one. */
 const takesFile = { config: { atOnce: uploadsMax, streamsBody: true }, bodyLimit: Number.MAX_SAFE_INTEGER };
 
+interface FileRoutesOptions {
+  readonly member: ServedMember;
+  /** Another limit than that of a replicated file, for a test. */
+  readonly fileBytesMax?: number | undefined;
+}
+
 /** The folder under URLs: files are read and written as a user of the folder would. */
-export const fileRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member }) => {
+export const fileRoutes: FastifyPluginAsyncZod<FileRoutesOptions> = async (app, { member, fileBytesMax }) => {
   // The body of a file is taken as it comes, whatever its type.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
   for (const method of ['MKCOL', 'MOVE']) app.addHttpMethod(method, { hasBody: true });
   await app.register(readingRoutes, { member });
-  await app.register(contentRoutes, { member });
+  await app.register(contentRoutes, { member, fileBytesMax });
   await app.register(entryRoutes, { member });
 };
 
@@ -92,7 +98,10 @@ const readingRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (ap
 };
 
 /** The routes whose body is a content. */
-const contentRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (app, { member: { engine } }) => {
+const contentRoutes: FastifyPluginAsyncZod<FileRoutesOptions> = async (
+  app,
+  { member: { engine }, fileBytesMax = replicatedBytesMax },
+) => {
   app.put(
     '/files/*',
     {
@@ -112,9 +121,9 @@ const contentRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (ap
         throw new LockstepError('request-invalid', 'A file is put as a whole: Content-Range is for PATCH.');
       }
       const length = headers['content-length'];
-      const chunks = arriving(bodyOf(request), uploadIdleMs);
+      const chunks = sizeChecked(arriving(bodyOf(request), uploadIdleMs), fileBytesMax);
       const size = length === undefined ? undefined : Number(length);
-      checkFileSize(size ?? 0);
+      checkFileSize(size ?? 0, fileBytesMax);
       const result = await putFile(engine, { path, condition: writeCondition(headers), size, chunks });
       return answerWritten(reply, written(path, result));
     },
@@ -163,7 +172,7 @@ const contentRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (ap
     },
     async (request, reply) => {
       const copy = checkedPath(request.query.copy);
-      const chunks = arriving(bodyOf(request), uploadIdleMs);
+      const chunks = sizeChecked(arriving(bodyOf(request), uploadIdleMs), fileBytesMax);
       return answerWritten(reply, await mergeConflict(engine, { ...request.query, copy }, chunks));
     },
   );
