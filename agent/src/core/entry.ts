@@ -52,7 +52,10 @@ export interface DiskEntry {
    * of some milliseconds.) The next check reads it whatever the fingerprint says.
    */
   readonly racy?: boolean | undefined;
-  /** A user made this change or delete, and a power cut may undo it on this disk: no sync has ended since. */
+  /**
+   * A power cut may undo this change or delete on this disk: a user made it, or made or moved a directory above the entry, and no sync has
+   * ended since.
+   */
   readonly unsynced?: boolean | undefined;
   /**
    * The disk does not hold the operation's entry, and no user changed it: a power cut or a failing disk did. The fingerprint is that of the

@@ -12,6 +12,7 @@ import {
   fingerprint,
   journaledAt,
   memberOperation,
+  mkdir,
   pathsOf,
   put,
   remove,
@@ -156,6 +157,58 @@ export function diskContract(open: () => Journal): void {
       journal.disk.record([change]);
       journal.disk.synced(0, mark, span);
       expect(journal.disk.unsynced().paths).toEqual(['x']);
+    });
+
+    describe('[PC1] below a directory that is not durable', () => {
+      const directory = (seq: number, ino: number, mode = 0o755) => ({
+        path: 'd',
+        entry: { dot: dot(ant, seq), fingerprint: fingerprint(ino, 0o040000 | mode), unsynced: true },
+      });
+      const unsynced = (): readonly string[] => journal.disk.unsynced().paths.toSorted();
+      const sync = (): void => journal.disk.synced(0, journal.disk.unsynced().mark, span);
+
+      beforeEach(() => {
+        journal.append([mkdir(ant, 1, 'd'), put(bee, 1, 'd/sub/x'), put(bee, 2, 'd-x'), put(bee, 3, 'd/gone')]);
+      });
+
+      test('an entry that is put there is not applied before the directory is durable', () => {
+        journal.disk.record([directory(1, 1)]);
+        show(journal, put(bee, 1, 'd/sub/x'), put(bee, 2, 'd-x'), remove(bee, 3, 'd/gone'));
+        expect(unsynced()).toEqual(['d', 'd/sub/x']);
+        expect(journal.disk.at('d/sub/x')).toMatchObject({ unsynced: true });
+        expect(journal.applied()).toEqual({ vector: {}, ranges: { [bee]: [[2, 3]] } });
+        sync();
+        expect(journal.disk.at('d/sub/x')?.unsynced).toBeUndefined();
+        expect(journal.applied().vector).toEqual({ [ant]: 1, [bee]: 3 });
+        show(journal, put(bee, 1, 'd/sub/x'));
+        expect(unsynced()).toEqual([]);
+      });
+
+      test('nor is one that was there when its user brought the directory back, but after a change of its mode it is', () => {
+        show(journal, mkdir(ant, 1, 'd'), put(bee, 1, 'd/sub/x'), put(bee, 2, 'd-x'), remove(bee, 3, 'd/gone'));
+        const { fingerprint: before } = journal.disk.at('d') ?? {};
+        journal.disk.record([directory(1, before?.ino ?? 0, 0o700)]);
+        expect(unsynced()).toEqual(['d']);
+        journal.disk.record([{ path: 'd', entry: { dot: dot(ant, 1) } }]);
+        journal.disk.record([directory(1, before?.ino ?? 0)]);
+        expect(unsynced()).toEqual(['d', 'd/sub/x']);
+        expect(journal.disk.at('d/sub/x')).toMatchObject({ unsynced: true });
+        expect(journal.applied().ranges).toEqual({ [bee]: [[2, 3]] });
+      });
+
+      test('a directory whose row was rolled back or removed does not count', () => {
+        const rolledBack = (): void =>
+          journal.transaction(() => {
+            journal.disk.record([directory(1, 1)]);
+            throw new Error('no');
+          });
+        expect(rolledBack).toThrow('no');
+        show(journal, put(bee, 1, 'd/sub/x'));
+        expect(unsynced()).toEqual([]);
+        journal.disk.record([directory(1, 1), { path: 'd', entry: undefined }]);
+        show(journal, put(bee, 4, 'd/y'));
+        expect(unsynced()).toEqual(['d/sub/x']);
+      });
     });
 
     test('[MT40] a file is clean after a sync, even if an earlier one failed', () => {

@@ -12,6 +12,7 @@ import { directChildren, rangeBelow, successor } from './path-range.ts';
 import { rowsKeptMax } from './rows-kept.ts';
 import { limitTo, type Statement } from './statement.ts';
 import type { DiskTotals, TotalsStore } from './totals.ts';
+import { UnsyncedDirectories } from './unsynced-directories.ts';
 
 /** The state of a path before and after its row was written. */
 export interface ShownChange {
@@ -60,6 +61,7 @@ export class DiskStore implements DiskTable {
   #generation: number | undefined;
   #watcher: ContentWatcher | undefined;
   #follower: ((path: string, change: ShownChange) => void) | undefined;
+  readonly #unsyncedDirectories: UnsyncedDirectories;
   readonly #beforeRemote: ((path: string) => void) | undefined;
 
   constructor(database: JournalDatabase, parts: DiskParts) {
@@ -118,9 +120,11 @@ export class DiskStore implements DiskTable {
     this.#synced = database.statement(
       'UPDATE disk INDEXED BY disk_unsynced SET unsynced = NULL WHERE unsynced IS NOT NULL AND unsynced > ? AND unsynced <= ?',
     );
+    this.#unsyncedDirectories = new UnsyncedDirectories(database);
     database.addHook({
       afterRollback: () => {
         this.forget();
+        this.#unsyncedDirectories.forget();
         this.#watcher?.rolledBack();
       },
     });
@@ -188,7 +192,10 @@ export class DiskStore implements DiskTable {
     // If a power cut undoes it, it is done again: no row claims too much.
     this.#database.relaxedTransaction(() => {
       const synced = this.#synced.run(after, mark);
-      if (synced > 0) this.#database.revision += 1;
+      if (synced > 0) {
+        this.#database.revision += 1;
+        this.#unsyncedDirectories.forget();
+      }
       if (synced + this.#cleaned.run(mark, upToMs, aboveMs) > 0) this.forget();
     });
   }
@@ -296,9 +303,12 @@ export class DiskStore implements DiskTable {
       this.#database.revision += 1;
       this.#remove.run(path);
       this.#kept.set(path, null);
+      this.#unsyncedDirectories.removed(path);
       return undefined;
     }
-    const { dot, content, fingerprint, racy, unsynced, unconfirmed, damaged, found, cut, remote } = entry;
+    const { dot, content, fingerprint, racy, unconfirmed, damaged, found, cut, remote } = entry;
+    const before = this.at(path);
+    const unsynced = entry.unsynced || (fingerprint !== undefined && this.#unsyncedDirectories.areAbove(path));
     if (damaged) this.#damagedPaths?.add(path);
     const origin = this.#origins.number(dot.origin);
     const key = contentKey(content);
@@ -322,7 +332,10 @@ export class DiskStore implements DiskTable {
       damaged && cut ? 1 : null,
       remote ? 1 : null,
     );
-    this.#kept.set(path, asStored(path, entry));
+    const now = asStored(path, { ...entry, unsynced });
+    const marked = this.#unsyncedDirectories.written({ before, now, mark: () => this.#currentGeneration() });
+    if (marked > 0) this.forget();
+    this.#kept.set(path, now);
     return shownOf(entry, origin, key);
   }
 

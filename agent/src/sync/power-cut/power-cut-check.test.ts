@@ -1,3 +1,4 @@
+import type { OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   begins,
@@ -17,6 +18,8 @@ import {
 } from '../../sim/_power-cut.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
+import { ApplyLoop } from '../apply/apply-loop.ts';
+import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import type { Folder } from '../ports/folder.ts';
 import { PowerCutCheck } from './power-cut-check.ts';
@@ -44,6 +47,29 @@ describe('[PC2] after another boot of the machine', () => {
     expect(operations()).toBe(before);
     expect(member.journal.heads.at('file')).toMatchObject([{ kind: 'put' }]);
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
+  });
+
+  // Only the names of the directory and of what is above it were lost: the file itself and its name had been made durable.
+  test("another member's file below a directory that is gone is fetched, and not deleted", async () => {
+    const { context, journal, transfers, volume } = member;
+    volume.disk.mkdir('music');
+    await member.passes(3_000);
+    const put = member.operation('music/song', { kind: 'put', text: 'song' }, { origin: 'bee' as OriginId });
+    member.keeps('song');
+    member.received(put);
+    new ApplyLoop(context, transfers, new RenameGate(journal, context.clock, () => [])).poke();
+    await member.passes(1_000);
+    expect(journal.disk.at('music/song')?.fingerprint).toBeDefined();
+    volume.disk.unlink('music/song');
+    volume.disk.rmdir('music');
+    const before = operations();
+    expect(await begins('boot-2')).toBe(true);
+    repairs();
+    await member.passes(3_000);
+    expect(operations()).toBe(before);
+    expect(journal.heads.at('music/song')).toMatchObject([{ kind: 'put' }]);
+    expect(volume.disk.at('music/song')?.content?.id).toBe(contentOfText('song').id);
+    expect(reported()).toMatchObject([{ fetched: 2, paths: ['music', 'music/song'] }]);
   });
 
   test('an older version of the path is updated, and not published', async () => {

@@ -78,11 +78,8 @@ test('[OD10] a member keeps no content for certain below a directory that is not
   bee.sayOperations([
     { ...put, kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as Operation,
   ]);
-  const isCertain = (): boolean => {
-    const row = journal.disk.at('music/song');
-    return row !== undefined && !row.racy && !row.unsynced && !row.unconfirmed;
-  };
-  expect(await until(isCertain, 10_000)).toBe(true);
+  expect(await until(() => journal.disk.at('music/song') !== undefined, 10_000)).toBe(true);
+  expect(journal.applied().vector[origin]).toBeUndefined();
   const isKept = async (): Promise<boolean> => {
     const id = bee.all('missing').length + 1;
     bee.say({ type: 'want', id, content, index: 0, path: 'music/song', probe: true, keep: true });
@@ -92,5 +89,11 @@ test('[OD10] a member keeps no content for certain below a directory that is not
   expect(await isKept()).toBe(false);
   release();
   expect(await until(() => journal.disk.at('music')?.unsynced === undefined, 10_000)).toBe(true);
+  const isCertain = (): boolean => {
+    const row = journal.disk.at('music/song');
+    return row !== undefined && !row.racy && !row.unsynced && !row.unconfirmed;
+  };
+  expect(await until(isCertain, 10_000)).toBe(true);
+  expect(journal.applied().vector[origin]).toBe(1);
   expect(await isKept()).toBe(true);
 });

@@ -1,5 +1,5 @@
 import type { ContentId, MissingMessage, Operation, WantMessage } from '@lockstep/shared';
-import { hasOneBlock, inlineBytesMax, parentOf, sendQueueBytesMax } from '@lockstep/shared';
+import { hasOneBlock, inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
@@ -132,18 +132,10 @@ export class ContentServer {
     if (row?.content === content && row.racy) this.#context.facts.doubted.publish(path);
     if (row?.content !== content || row.damaged || row.racy || row.unsynced || row.unconfirmed) return false;
     if (!journal.heads.at(path).some((head) => head.content === content)) return false;
-    if (!isShown(row, hiddenPaths(problems)) || this.#isBelowUnsynced(path)) return false;
+    if (!isShown(row, hiddenPaths(problems))) return false;
     // Its user may have deleted it a moment ago.
     const [seen] = await folder.observe([{ path, expected: row.fingerprint }]);
     return seen?.state === 'same' && !wanted.dropping.has(path);
-  }
-
-  /** True if a power cut may move a directory above back to where its user moved it from, with all that is in it. */
-  #isBelowUnsynced(path: string): boolean {
-    for (let above = parentOf(path); above !== ''; above = parentOf(above)) {
-      if (this.#context.journal.disk.at(above)?.unsynced) return true;
-    }
-    return false;
   }
 
   async #answer(want: WantMessage): Promise<void> {
