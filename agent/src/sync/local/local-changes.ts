@@ -71,11 +71,11 @@ export class LocalChanges {
       advanced: () => this.#confirmVanished(),
     });
     this.#largeFiles = new LargeFiles(context, {
-      read: (unsettled, seen) => {
-        this.#settle.read(unsettled.path, context.clock.monotonicMs());
+      read: (unsettled, seen, spentMs) => {
+        this.#settle.read(unsettled.path, seen.fingerprint.size, spentMs, context.clock.monotonicMs());
         return this.#detect([unsettled], new Map([[unsettled.path, seen]]));
       },
-      changed: (path) => this.#readAgain(path),
+      changed: (unsettled, spentMs) => this.#readAgain(unsettled, spentMs),
       failed: (unsettled, error) => this.#failed([unsettled], error),
     });
     this.#rescans = new Interval(context.clock, scanIntervalMs, () => this.scan('', true));
@@ -306,6 +306,7 @@ export class LocalChanges {
         const { path, firstMs, lastMs, missingSinceMs } = unsettled;
         this.#settle.defer(path, firstMs, lastMs, dueMs, missingSinceMs);
       }
+      for (const { unsettled, wait } of result.growing) this.#settle.awaitRead(unsettled, wait, nowMs);
       for (const path of result.unread) this.#settle.keepUnseen(path);
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
@@ -326,10 +327,10 @@ export class LocalChanges {
   }
 
   /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
-  #readAgain(path: string): void {
+  #readAgain(unsettled: DirtyPath, spentMs: number): void {
     const nowMs = this.#context.clock.monotonicMs();
-    this.#settle.readOvertaken(path, nowMs);
-    this.#settle.defer(path, nowMs, nowMs, nowMs);
+    this.#settle.readOvertaken(unsettled, spentMs, nowMs);
+    this.#settle.defer(unsettled.path, nowMs, nowMs, nowMs);
     this.#schedule();
   }
 }
