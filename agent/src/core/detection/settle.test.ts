@@ -282,6 +282,23 @@ describe('when a large file is read', () => {
   });
 });
 
+test('[CL27] the paths that must wait for their check are shown, not those that settle in a moment', () => {
+  const settle = new Settle();
+  settle.mark('saved', 100);
+  for (let count = 0; count < 12; count++) settle.published('log', 100);
+  settle.mark('log', 100);
+  settle.mark('film', 100);
+  const [film] = settle.takeDue(101, 10).filter(({ path }) => path === 'film');
+  settle.mark('saved', 101);
+  if (film) settle.awaitRead(film, { notBeforeMs: 101, quietMs: 50, changeFromMs: 4_100 }, 101);
+  settle.defer('unreadable', 100, 100, 2_100);
+  settle.defer('gone', 100, 100, 2_100, 100);
+  expect(settle.changing(101).map(({ path, dueMs }) => [path, dueMs])).toEqual([
+    ['log', 100 + quietMsMax],
+    ['film', 151],
+  ]);
+});
+
 describe('a path that was found absent', () => {
   function found(settle: Settle, path: string, missingSinceMs: number): void {
     settle.defer(path, missingSinceMs, missingSinceMs, missingSinceMs + 2_000, missingSinceMs);

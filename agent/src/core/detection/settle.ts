@@ -71,6 +71,8 @@ const hashedBytesPerMs = 1_000_000;
 const steadyMs = 100;
 /** A path with a longer silence than this makes no other path wait for its check. */
 const awaitedQuietMsMax = 10;
+/** Paths that wait longer for their check are shown to people. */
+const shortWaitMs = 250;
 const publishedMax = 4_096;
 
 /**
@@ -150,6 +152,13 @@ export class Settle {
       if (!isSeen && this.#quietMs(path, nowMs) <= awaitedQuietMsMax) unseen.push(path);
     }
     return unseen;
+  }
+
+  /** The paths that keep changing and must wait for their check, with the time of that; later if they change further. */
+  changing(nowMs: number): readonly Pick<DirtyPath, 'path' | 'dueMs'>[] {
+    const isChanging = ({ wait, isSeen, missingSinceMs, dueMs }: DirtyPath): boolean =>
+      wait !== undefined || (isSeen !== true && missingSinceMs === undefined && dueMs - nowMs > shortWaitMs);
+    return [...this.#unsettled.values()].filter(isChanging);
   }
 
   /** Notes that an operation was made of `path`: if it changes again soon, it must be silent for longer. */

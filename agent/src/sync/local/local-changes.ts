@@ -167,6 +167,18 @@ export class LocalChanges {
     return this.#settle.has(path) || this.#largeFiles.has(path) || this.#early?.has(path) === true;
   }
 
+  /** Up to `limit` paths that keep changing, with the time until each is read: those first that are read next. Undefined: it is read. */
+  changing(limit: number): readonly { readonly path: string; readonly inMs: number | undefined }[] {
+    const nowMs = this.#context.clock.monotonicMs();
+    const reading = [...this.#largeFiles.paths()].map((path) => ({ path, inMs: undefined }));
+    const waiting = this.#settle
+      .changing(nowMs)
+      .filter(({ path }) => !this.#largeFiles.has(path))
+      .map(({ path, dueMs }) => ({ path, inMs: Math.max(0, dueMs - nowMs) }))
+      .sort((a, b) => a.inMs - b.inMs);
+    return [...reading, ...waiting].slice(0, limit);
+  }
+
   /** Number of paths that changed, or may have changed, and are not journaled yet. */
   get unsettled(): number {
     const open = this.#settle.size + this.#largeFiles.size + (this.#early?.size ?? 0);
