@@ -264,7 +264,8 @@ describe('when a large file is read', () => {
       [9, 2_700],
     ] as const) {
       const settle = new Settle();
-      for (let count = 0; count < reads; count++) settle.read('p', 300 * MiB, 300, 1_000);
+      const due: DirtyPath = { path: 'p', firstMs: 0, lastMs: 0, dueMs: 0 };
+      for (let count = 0; count < reads; count++) settle.read(due, 300 * MiB, 300, 1_000);
       expect([reads, readMs(settle, 300 * MiB, [1_000])]).toEqual([reads, restMs]);
     }
   });

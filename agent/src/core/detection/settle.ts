@@ -3,16 +3,16 @@ import { RecentMap } from '../recent-map.ts';
 
 /** The reads of a large file while it keeps changing. */
 interface LargeReads {
-  /** The number of reads of the whole file. */
+  /** The number of reads of the whole file; when the last one ended, and what it took. */
   readonly whole: number;
-  /** The number of reads since then that ended because the file changed, and of those the ones that began after a silence. */
-  readonly overtaken: number;
-  readonly silencesBroken: number;
-  /** When the last read ended, and what it took. */
   readonly endedMs: number;
   readonly spentMs: number;
-  /** Measured at the last read of the whole file. */
   readonly bytesPerMs: number;
+  /** The number of reads after a silence, since the last whole one, that ended because the file changed. */
+  readonly silencesBroken: number;
+  /** The number of other reads that did, since the last whole one, and until when no other such read may begin. */
+  readonly overtaken: number;
+  readonly restUntilMs: number;
 }
 
 /** When a large file that was examined may be read. */
@@ -168,24 +168,29 @@ export class Settle {
   }
 
   /** Notes that the `size` bytes of a large file were read in `spentMs`. */
-  read(path: string, size: number, spentMs: number, nowMs: number): void {
-    const whole = (this.#read.get(path)?.whole ?? 0) + 1;
-    const bytesPerMs = size / Math.max(1, spentMs);
-    this.#read.set(path, { ...unread, whole, endedMs: nowMs, spentMs, bytesPerMs, atMs: nowMs });
-  }
-
-  /** Notes that the read of a large file, which last changed at `lastMs` before, ended after `spentMs` because the file changed. */
-  readOvertaken({ path, lastMs }: DirtyPath, spentMs: number, nowMs: number): void {
-    const reads = this.#read.get(path) ?? unread;
-    const wasStill = nowMs - spentMs - lastMs >= largeQuietMs;
+  read(unsettled: DirtyPath, size: number, spentMs: number, nowMs: number): void {
+    const { path } = unsettled;
+    const { whole, silencesBroken } = this.#read.get(path) ?? unread;
     this.#read.set(path, {
-      ...reads,
-      overtaken: reads.overtaken + 1,
-      silencesBroken: reads.silencesBroken + (wasStill ? 1 : 0),
+      ...unread,
+      whole: whole + 1,
       endedMs: nowMs,
       spentMs,
+      bytesPerMs: size / Math.max(1, spentMs),
+      silencesBroken: wasStill(unsettled, nowMs - spentMs) ? 0 : silencesBroken,
       atMs: nowMs,
     });
+  }
+
+  /** Notes that the read of a large file ended after `spentMs` because the file changed. */
+  readOvertaken(unsettled: DirtyPath, spentMs: number, nowMs: number): void {
+    const reads = this.#read.get(unsettled.path) ?? unread;
+    const { silencesBroken, overtaken } = reads;
+    const share = largeReadShare / 2 ** Math.min(overtaken, largeReadHalvings);
+    const next = wasStill(unsettled, nowMs - spentMs)
+      ? { silencesBroken: silencesBroken + 1 }
+      : { overtaken: overtaken + 1, restUntilMs: nowMs + Math.max(quietMsMax, spentMs / share) };
+    this.#read.set(unsettled.path, { ...reads, ...next, atMs: nowMs });
   }
 
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
@@ -253,8 +258,8 @@ export class Settle {
 
 /**
  * What the read of a large file waits for; undefined if it may be read now. It must have been still for a moment, and for longer if
- * that did not keep changes from overtaking reads. A file that never is may be read once the read takes only a small share of the time since its first change,
- * or since the last read that was overtaken.
+ * that did not keep changes from overtaking reads. A file that never is may be read once the read takes only a small share of the time since
+ * its first change.
  */
 export function largeFileWait(
   unsettled: DirtyPath,
@@ -262,34 +267,36 @@ export function largeFileWait(
   modifiedAgoMs: number,
   nowMs: number,
 ): LargeWait | undefined {
-  const { firstMs, lastMs, reads } = unsettled;
-  const { whole, overtaken, silencesBroken, endedMs, spentMs, bytesPerMs } = reads ?? unread;
+  const { firstMs, lastMs, reads = unread } = unsettled;
   // A modification time in the future was set by a program and does not show when the file was written.
   const stillMs = Math.min(nowMs - lastMs, modifiedAgoMs < 0 ? Number.POSITIVE_INFINITY : modifiedAgoMs);
-  const readMs = size / bytesPerMs;
-  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** silencesBroken, readMs * largeQuietReads));
-  const notBeforeMs = overtaken > 0 ? nowMs : endedMs + spentMs * Math.min(2 ** whole - 1, largeRestReads);
-  const share = largeReadShare / 2 ** Math.min(Math.max(0, overtaken - 1), largeReadHalvings);
-  const changeFromMs =
-    overtaken > 0
-      ? endedMs + Math.max(quietMsMax, spentMs / share)
-      : firstMs + Math.max(quietMsMax * patience, readMs / share);
-  const wait = { notBeforeMs, quietMs, changeFromMs: Math.max(notBeforeMs, changeFromMs) };
+  const readMs = size / reads.bytesPerMs;
+  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads.silencesBroken, readMs * largeQuietReads));
+  const notBeforeMs = reads.endedMs + reads.spentMs * Math.min(2 ** reads.whole - 1, largeRestReads);
+  const neverStillMs = firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
+  const changeFromMs = Math.max(notBeforeMs, neverStillMs, reads.restUntilMs);
+  const wait = { notBeforeMs, quietMs, changeFromMs };
   if (nowMs < notBeforeMs) return wait;
   // A read that begins just after a change has the most time until the next one.
-  const isAfterChange = lastMs >= wait.changeFromMs;
-  return stillMs >= quietMs || isAfterChange || nowMs >= wait.changeFromMs + quietMs ? undefined : wait;
+  const isAfterChange = lastMs >= changeFromMs;
+  return stillMs >= quietMs || isAfterChange || nowMs >= changeFromMs + quietMs ? undefined : wait;
 }
 
 /** Of a file that was not read yet. */
 const unread: LargeReads = {
   whole: 0,
-  overtaken: 0,
-  silencesBroken: 0,
   endedMs: Number.NEGATIVE_INFINITY,
   spentMs: 0,
   bytesPerMs: hashedBytesPerMs,
+  silencesBroken: 0,
+  overtaken: 0,
+  restUntilMs: Number.NEGATIVE_INFINITY,
 };
+
+/** Whether a file was still for a moment before its read began. */
+function wasStill({ lastMs }: DirtyPath, beganMs: number): boolean {
+  return beganMs - lastMs >= largeQuietMs;
+}
 
 /** When to examine a large file again that last changed at `lastMs`. */
 function largeDueMs({ notBeforeMs, quietMs, changeFromMs }: LargeWait, lastMs: number, nowMs: number): number {

@@ -72,7 +72,7 @@ export class LocalChanges {
     });
     this.#largeFiles = new LargeFiles(context, {
       read: (unsettled, seen, spentMs) => {
-        this.#settle.read(unsettled.path, seen.fingerprint.size, spentMs, context.clock.monotonicMs());
+        this.#settle.read(unsettled, seen.fingerprint.size, spentMs, context.clock.monotonicMs());
         return this.#detect([unsettled], new Map([[unsettled.path, seen]]));
       },
       changed: (unsettled, spentMs) => this.#readAgain(unsettled, spentMs),
@@ -338,11 +338,11 @@ export class LocalChanges {
     }
   }
 
-  /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
+  /** The file changed while it was read: it waits for the next read. */
   #readAgain(unsettled: DirtyPath, spentMs: number): void {
     const nowMs = this.#context.clock.monotonicMs();
     this.#settle.readOvertaken(unsettled, spentMs, nowMs);
-    this.#settle.defer(unsettled.path, nowMs, nowMs, nowMs);
+    this.#settle.defer(unsettled.path, unsettled.firstMs, nowMs, nowMs);
     this.#schedule();
   }
 }
