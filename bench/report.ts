@@ -27,6 +27,7 @@ function figure(value: number | undefined, unit: Result['unit']): string {
   if (value === undefined) return '–';
   if (unit === 'ms') return value < 1000 ? `${value.toFixed(1)} ms` : `${(value / 1000).toFixed(2)} s`;
   if (unit === 's') return `${value.toFixed(2)} s`;
+  if (unit === '×') return `${value.toFixed(1)} ×`;
   return unit === '%' ? `${value.toFixed(2)} %` : `${value < 10 ? value.toFixed(1) : Math.round(value)} MiB`;
 }
 

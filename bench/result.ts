@@ -11,7 +11,7 @@ export type Bound = { readonly timesRsync: number } | { readonly timesDelta: num
 /** The result of one workload in its unit. */
 export interface Result extends Series {
   readonly name: string;
-  readonly unit: 'ms' | 'MiB' | '%' | 's';
+  readonly unit: 'ms' | 'MiB' | '%' | 's' | '×';
   readonly lockstep: readonly number[];
   /** The figure that must be reached. */
   readonly target: Bound;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { access, copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
+import { access, appendFile, copyFile, mkdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Locator } from '@playwright/test';
 import { expect, test } from './test.ts';
 
@@ -135,6 +136,30 @@ test.describe('two members', () => {
     await copyFile(join(bee.folder, 'film.mkv'), `${bee.folder}-film`);
     await rename(`${bee.folder}-film`, join(bee.folder, 'copy.mkv'));
     await expect(totals).toContainText(/Did not have to be sent here[\d.]+ MBsince ant started/);
+    expect(pageErrors).toEqual([]);
+  });
+});
+
+test.describe('one member', () => {
+  test.use({ names: ['ant'] });
+
+  test('[CL27] a file that grows is listed as changing, until it is still', async ({ page, cluster, pageErrors }) => {
+    const ant = cluster.member('ant');
+    await page.goto(`${ant.url}transfers`);
+    await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
+    let isGrowing = true;
+    const written = (async () => {
+      for (; isGrowing; await pause(5)) await appendFile(join(ant.folder, 'film.mkv'), randomBytes(65_536));
+    })();
+    try {
+      const changing = page.getByRole('region', { name: '1 file changing on ant' }).getByRole('listitem');
+      await expect(changing).toContainText('film.mkv');
+      await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeHidden();
+    } finally {
+      isGrowing = false;
+      await written;
+    }
+    await expect(page.getByRole('heading', { name: 'Everything is here' })).toBeVisible();
     expect(pageErrors).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { MemberReport, Progress, Transfers } from '@lockstep/shared/api';
 import { formatBytes, formatItems } from '@lockstep/shared/present';
 import { expect, test } from 'vitest';
@@ -111,4 +112,28 @@ test('[SY40] [SY41] [API11] every member and the command line say how many bytes
       expect(report.progress).toBeUndefined();
     });
   }
+});
+
+test('[CL27] between two versions of a file that grows `transfers` says that it is changing, and nothing once it is still', async () => {
+  const [ant] = (await startCluster(['ant'])).members as readonly Member[] as [Member];
+  const path = join(ant.folder, 'film.mkv');
+  let isGrowing = true;
+  const written = (async () => {
+    for (; isGrowing; await pause(5)) await appendFile(path, randomBytes(65_536));
+  })();
+  try {
+    await eventually(async () => {
+      const { changing } = (await ant.get('/transfers')) as Transfers;
+      expect(changing).toMatchObject([{ path: 'film.mkv', readInS: expect.any(Number) }]);
+      expect((await lockstep(['transfers', ant.folder])).out).toMatch(
+        /^Changing: film\.mkv\. It is (read again .+: a new version may follow|being read)\.$/m,
+      );
+    });
+  } finally {
+    isGrowing = false;
+    await written;
+  }
+  await eventually(async () => {
+    expect((await lockstep(['transfers', ant.folder])).out.trim()).toBe('Nothing is on its way.');
+  });
 });

@@ -11,6 +11,7 @@ import { largeEdits } from './edits.ts';
 import { fioPasses } from './fio.ts';
 import { firstOpens } from './first-opens.ts';
 import { fullLine } from './full-line.ts';
+import { growing } from './growing.ts';
 import { hugeFiles } from './huge.ts';
 import { idle } from './idle.ts';
 import { besideLarge, latency } from './latency.ts';
@@ -64,6 +65,7 @@ export const workloads: Readonly<Record<string, Workload>> = {
   large: onThree(largeFile, besideOthers),
   edits: onThree(largeEdits, besideOthers),
   delta: onThree(smallChanges, besideOthers),
+  growing: onThree(growing),
   'beside-large': onThree(besideLarge),
   newcomer: onThree(async (place, cluster) => [
     await newcomer(cluster, place.members, place.scratch, place.repetitions),

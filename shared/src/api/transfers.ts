@@ -53,6 +53,16 @@ export const pendingPathSchema = z.object({
   reason: z.string().describe('A sentence.'),
 });
 
+/** A path that changed on the disk of the asked member and was not read since. */
+export const changingPathSchema = z.object({
+  path: z.string(),
+  readInS: z
+    .number()
+    .min(0)
+    .nullable()
+    .describe('About when it is read, in seconds; later if it keeps changing. Null while it is read.'),
+});
+
 /** A member that is catching up, or lacks bytes: it gets the operations first, and the content at the same time and afterwards. */
 export const resyncSchema = z.object({
   member: z.string(),
@@ -81,6 +91,9 @@ export const transfersSchema = z
     pending: countSchema.describe('Paths that this disk does not show yet.'),
     pendingPaths: list(pendingPathSchema).describe(
       'The first of them without a transfer, with the reason of each: those with a problem, then in the order in which they are fetched.',
+    ),
+    changing: list(changingPathSchema).describe(
+      'Files that keep changing on this disk, and are not read since: a version follows. Those that are read next come first.',
     ),
     traffic: list(
       z.object({

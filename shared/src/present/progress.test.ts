@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Progress } from '../api.ts';
-import { percentOf, progressText, rateText, timeLeftText } from './progress.ts';
+import { changingSentence, percentOf, progressText, rateText, timeLeftText } from './progress.ts';
 
 const third: Progress = { there: 145_000_000, total: 436_000_000, bytesPerSecond: 3_200_000, secondsLeft: 91 };
 
@@ -28,4 +28,12 @@ test('[DB-X3] rates and times are in readable units', () => {
   expect(timeLeftText(0.4)).toBe('a moment left');
   expect(timeLeftText(135)).toBe('2 min left');
   expect(timeLeftText(380_000_000)).toBe('more than 30 days left');
+});
+
+test.each([
+  [null, 'It is being read.'],
+  [0.05, 'It is read again once it is still for a moment: a new version may follow.'],
+  [4.2, 'It is read again in about 4 s: a new version may follow.'],
+])('[CL27] a file that changes and is read in %s s', (readInS, sentence) => {
+  expect(changingSentence({ readInS })).toBe(sentence);
 });

@@ -1,4 +1,4 @@
-import type { Progress, WorkReport } from '../api.ts';
+import type { Progress, Transfers, WorkReport } from '../api.ts';
 import { formatBytes, formatCount, formatDuration, formatItems } from './units.ts';
 
 /** The longest time that is named. */
@@ -48,4 +48,11 @@ export function percentOf({ there, total }: Pick<Progress, 'there' | 'total'>): 
 /** A work under way: `verifying: 1,204 of 5,499 paths`. */
 export function workText({ what, done, total }: WorkReport): string {
   return `${workVerbs[what]}: ${formatCount(done)} of ${formatItems(total, 'path')}`;
+}
+
+/** When a file that keeps changing is read: `It is read again in about 4 s: a new version may follow.` */
+export function changingSentence({ readInS }: Pick<Transfers['changing'][number], 'readInS'>): string {
+  if (readInS === null) return 'It is being read.';
+  const when = readInS < 1 ? 'once it is still for a moment' : `in about ${formatDuration(readInS)}`;
+  return `It is read again ${when}: a new version may follow.`;
 }

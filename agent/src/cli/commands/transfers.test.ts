@@ -13,6 +13,7 @@ const idle: Transfers = {
   departures: [],
   pending: 0,
   pendingPaths: [],
+  changing: [],
   traffic: [],
   resyncs: [],
 };
@@ -54,6 +55,28 @@ test('[CL23] each file has a bar, its rate and the time left', () => {
       'films/one.mkv  bee     █████░░░░░░░░░░░░░░░  25 %  60 MB  1 MB/s  45 s',
     ].join('\n'),
   );
+});
+
+test('[CL27] between two versions of a file that grows it is named, with the time until its next read', () => {
+  const answer = {
+    ...idle,
+    changing: [
+      { path: 'film.mkv', readInS: null },
+      { path: 'server.log', readInS: 4.2 },
+    ],
+  };
+  expect(isMoving(answer)).toBe(false);
+  expect(looksAfter(answer, 5)).toBe(4);
+  expect(formatTransfers(answer)).toBe(
+    [
+      'Nothing is on its way.',
+      'Changing: film.mkv. It is being read.',
+      'Changing: server.log. It is read again in about 4 s: a new version may follow.',
+    ].join('\n'),
+  );
+  const many = Array.from({ length: 12 }, (_, index) => ({ path: `log-${index}`, readInS: 1 }));
+  expect(formatTransfers({ ...idle, changing: many }).split('\n')).toHaveLength(12);
+  expect(formatTransfers({ ...idle, changing: many })).toContain('And 2 more files keep changing.');
 });
 
 test('[CT24] a limit that delays something is stated, and not once everything is there', () => {

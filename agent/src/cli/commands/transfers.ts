@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Departure, type Transfer, type Transfers, transfersSchema } from '@lockstep/shared/api';
-import { formatBytes, formatDuration, formatItems, limitSentence } from '@lockstep/shared/present';
+import { changingSentence, formatBytes, formatDuration, formatItems, limitSentence } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../member-dir/state-directory.ts';
 import { requireApi } from '../api-client.ts';
@@ -77,12 +77,12 @@ export function isMoving({ arriving, leaving, transfers, departures }: Transfers
 /** How often the transfers are to be shown after this answer, if no more comes; `before`: as it was before the answer. */
 export function looksAfter(answer: Transfers, before: number): number {
   if (isMoving(answer)) return placingLooks + 1;
-  return answer.pendingPaths.length > 0 ? Math.max(0, before - 1) : 0;
+  return answer.pendingPaths.length > 0 || answer.changing.length > 0 ? Math.max(0, before - 1) : 0;
 }
 
 /** `lockstep transfers` as text. */
 export function formatTransfers(answer: Transfers): string {
-  const { arriving, reused, leaving, limits, transfers, departures, pending, pendingPaths } = answer;
+  const { arriving, reused, leaving, limits, transfers, departures, pending, pendingPaths, changing } = answer;
   const lines: string[] = [];
   if (arriving.left > 0 || transfers.length > 0) {
     lines.push(formatTotal('Arriving', arriving), ...formatList(transfers.map(arrivingLine)));
@@ -99,6 +99,10 @@ export function formatTransfers(answer: Transfers): string {
     lines.push(`Waiting: ${count}. The first is ${printable(waiting.path)}: ${printable(waiting.reason)}`);
   }
   if (lines.length === 0) lines.push('Nothing is on its way.');
+  for (const file of changing.slice(0, filesShown))
+    lines.push(`Changing: ${printable(file.path)}. ${changingSentence(file)}`);
+  if (changing.length > filesShown)
+    lines.push(`And ${formatItems(changing.length - filesShown, 'more file keeps', 'more files keep')} changing.`);
   if (reused > 0) lines.push(`Did not have to be sent here since the start: ${formatBytes(reused)}.`);
   return lines.join('\n');
 }

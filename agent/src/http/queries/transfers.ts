@@ -36,6 +36,9 @@ export function readTransfers(engine: Engine): Transfers {
     departures: departures(engine, nowMs),
     pending: journal.totals.counts().pending,
     pendingPaths: pendingPaths(engine, new Set(progress.map(({ path }) => path))),
+    changing: engine.localChanges
+      .changing(pathsListed)
+      .map(({ path, inMs }) => ({ path, readInS: inMs === undefined ? null : inMs / 1_000 })),
     traffic: engine.peers.ready().map((peer) => ({
       member: peer.id,
       name: engine.peers.nameOf(peer.id),

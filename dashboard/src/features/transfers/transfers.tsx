@@ -1,10 +1,10 @@
 import type { Transfers as TransferReport } from '@lockstep/shared/api';
-import { formatItems } from '@lockstep/shared/present';
+import { changingSentence, formatItems } from '@lockstep/shared/present';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
-import { PendingList } from './pending-list.tsx';
+import { PathList } from './path-list.tsx';
 import { ResyncList } from './resync-list.tsx';
 import { TrafficTable } from './traffic-table.tsx';
 import { TrafficTotals } from './traffic-totals.tsx';
@@ -25,9 +25,10 @@ export function Transfers() {
 
 function Report({ report }: { readonly report: TransferReport }) {
   const { member, files, directories, paused } = useStatus();
-  const { arriving, reused, leaving, transfers, departures, pending, pendingPaths, traffic, resyncs } = report;
+  const { arriving, reused, leaving, transfers, departures, pending, pendingPaths, changing, traffic, resyncs } =
+    report;
   const isMoving = arriving.left > 0 || leaving.left > 0 || departures.length > 0;
-  const isQuiet = !isMoving && transfers.length === 0 && pending === 0 && resyncs.length === 0;
+  const isQuiet = !isMoving && transfers.length === 0 && pending === 0 && changing.length === 0 && resyncs.length === 0;
   return (
     <>
       {isQuiet && (
@@ -41,7 +42,19 @@ function Report({ report }: { readonly report: TransferReport }) {
       {resyncs.length > 0 && <ResyncList resyncs={resyncs} entries={files + directories} />}
       {transfers.length > 0 && <TransferTable transfers={transfers} name={member.name} />}
       {pending > transfers.length && (
-        <PendingList paths={pendingPaths} count={pending - transfers.length} name={member.name} />
+        <PathList
+          id="pending"
+          title={`${formatItems(pending - transfers.length, 'path')} not on ${member.name} yet`}
+          paths={pendingPaths}
+          count={pending - transfers.length}
+        />
+      )}
+      {changing.length > 0 && (
+        <PathList
+          id="changing"
+          title={`${formatItems(changing.length, 'file')} changing on ${member.name}`}
+          paths={changing.map((file) => ({ path: file.path, reason: changingSentence(file) }))}
+        />
       )}
       {departures.length > 0 && <DepartureTable departures={departures} name={member.name} />}
       {traffic.length > 0 && <TrafficTable traffic={traffic} name={member.name} />}

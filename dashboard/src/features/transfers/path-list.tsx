@@ -1,25 +1,26 @@
-import type { Transfers } from '@lockstep/shared/api';
-import { formatCount, formatItems } from '@lockstep/shared/present';
+import { formatCount } from '@lockstep/shared/present';
 import { Anchor, Paper, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { pathLink } from '../../parts/links.ts';
 import classes from './transfers.module.css';
 
-/** The paths that are not on this member yet and for which nothing is fetched, each with its reason. `count`: their total number. */
-export function PendingList({
+/** Paths, each with a sentence. `count`: their total number. */
+export function PathList({
+  id,
+  title,
   paths,
-  count,
-  name,
+  count = paths.length,
 }: {
-  readonly paths: Transfers['pendingPaths'];
-  readonly count: number;
-  readonly name: string;
+  readonly id: string;
+  readonly title: string;
+  readonly paths: readonly { readonly path: string; readonly reason: string }[];
+  readonly count?: number;
 }) {
   const unlisted = count - paths.length;
   return (
-    <Paper withBorder component="section" aria-labelledby="pending">
-      <Title order={2} size="h4" id="pending" className={classes.title}>
-        {formatItems(count, 'path')} not on {name} yet
+    <Paper withBorder component="section" aria-labelledby={id}>
+      <Title order={2} size="h4" id={id} className={classes.title}>
+        {title}
       </Title>
       <ul className={classes.list}>
         {paths.map(({ path, reason }) => (
