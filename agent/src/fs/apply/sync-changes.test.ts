@@ -94,19 +94,20 @@ test.skipIf(loopDiskLacks)('[MT7] a file that cannot be made durable is not put 
 
 test.skipIf(loopDiskLacks)('[PC4] bytes that the disk does not store are reported as not durable', async () => {
   const { folder, root } = await openThinDisk();
+  const write = (path: string, content: Buffer): void => {
+    try {
+      writeFileSync(join(root, path), content);
+    } catch {
+      // The kernel may abort the file system at any time once its write-back has failed.
+    }
+  };
   writeFileSync(join(root, 'small'), 'text');
   expect(await folder.sync(['small'])).toMatchObject({ result: 'done', hidden: [] });
-  writeFileSync(join(root, 'large'), Buffer.alloc(96 * mebibyte, 'x'));
+  write('large', Buffer.alloc(96 * mebibyte, 'x'));
   expect(await folder.sync(['large'])).toMatchObject({ result: 'failed', detail: expect.stringContaining('large') });
   // A sync of the whole file system fails too, and then each file is synced.
   const paths = Array.from({ length: syncTogetherMin }, (_, index) => `file-${index}`);
-  for (const path of paths) {
-    try {
-      writeFileSync(join(root, path), Buffer.alloc(mebibyte, path));
-    } catch {
-      // The kernel has already aborted the file system, which may happen at any time.
-    }
-  }
+  for (const path of paths) write(path, Buffer.alloc(mebibyte, path));
   expect(await folder.sync(paths)).toMatchObject({ result: 'failed' });
 });
 
