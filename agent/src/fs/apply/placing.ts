@@ -1,11 +1,11 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { ActionResult, Expected } from '../../sync/ports/folder.ts';
-import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
+import { hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
-import type { EntryStats, SystemCalls } from '../system-calls.ts';
+import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleIn } from './obstacle.ts';
 import {
@@ -107,24 +107,32 @@ export class Placing {
       taken?.putBack();
       throw error;
     }
-    let isThere = true;
+    let stats: EntryStats | undefined;
     try {
-      const stats = this.#withMode(target.entry, mode);
-      isThere = stats?.isDirectory() === true;
-      return isThere ? stats : undefined;
+      stats = this.#withMode(target.entry, mode);
+      return stats;
     } finally {
-      if (isThere) taken?.drop();
-      else taken?.putBack();
+      if (stats === undefined) taken?.putBack();
+      else taken?.drop();
     }
   }
 
   /** Gives the mode to a directory that was just made: the umask of the process has cleared bits. Its stats, if it is still there. */
   #withMode(entry: string, mode: number): EntryStats | undefined {
+    let directory: OpenDirectory;
     try {
-      this.#system.chmod(entry, mode);
+      directory = this.#system.openDirectory(entry);
     } catch (error) {
-      if (errorCodeOf(error) !== 'ENOENT') throw error;
+      const code = errorCodeOf(error);
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      throw error;
     }
-    return lstatIfThere(this.#system, entry);
+    try {
+      this.#system.chmod(directory.path, mode);
+      const stats = lstatIfThere(this.#system, entry);
+      return stats !== undefined && isOneInode(stats, directory.stats) ? stats : undefined;
+    } finally {
+      directory.close();
+    }
   }
 }

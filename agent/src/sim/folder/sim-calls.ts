@@ -133,7 +133,9 @@ export class SimCalls implements SystemCalls {
   }
 
   chmod(absolute: string, mode: number): void {
-    this.#volume.disk.chmod(this.#gate.there('chmod', absolute, 'some'), mode);
+    const path = this.#gate.there('chmod', absolute, 'some');
+    if (this.#volume.disk.inodeAt(path).type === 'symlink') throw new DiskError('ELOOP', absolute);
+    this.#volume.disk.chmod(path, mode);
   }
 
   fchmod(fd: number, mode: number): void {

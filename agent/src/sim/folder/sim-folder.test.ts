@@ -264,6 +264,13 @@ describe('beyond the contract', () => {
           disk.write('file', contentOfText('theirs'));
         },
       ],
+      [
+        'puts a link in its place',
+        (disk) => {
+          disk.rename('file', 'moved');
+          disk.symlink('file', 'elsewhere');
+        },
+      ],
       ['changes its mode', (disk) => disk.chmod('file', 0o700)],
     ];
 
