@@ -2,6 +2,7 @@ import { Cluster } from '../../testkit/cluster.ts';
 import type { Member } from '../../testkit/member.ts';
 import { startOthers } from '../others/start.ts';
 import type { Result } from '../result.ts';
+import { workerNumbers } from '../worker-numbers.ts';
 import { acknowledged } from './acknowledged.ts';
 import { largeFile, manyFiles, type Place, realTree, smallFiles } from './bulk.ts';
 import { compression } from './compression.ts';
@@ -88,4 +89,5 @@ export const workloads: Readonly<Record<string, Workload>> = {
 export const longWorkloads: Readonly<Record<string, Workload>> = {
   huge: onThree(({ members }) => hugeFiles(members)),
   'web-servers-64': simulatedWebServers,
+  workers: ({ root, scratch, repetitions }) => workerNumbers(root, scratch, repetitions),
 };

@@ -76,7 +76,8 @@ async function behind([ant, bee]: Trio, writer: Writer, name: string): Promise<R
   for (let seen = 0; isWriting || growth.length > seen; ) {
     const size = await sizeOf(bee.path(name));
     while ((growth[seen]?.size ?? Number.POSITIVE_INFINITY) <= size) seen += 1;
-    late.push(performance.now() - (growth[seen]?.atMs ?? performance.now()));
+    const next = growth[seen];
+    late.push(next === undefined ? 0 : performance.now() - next.atMs);
     await pause(pollMs);
   }
   await written;

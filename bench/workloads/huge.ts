@@ -17,17 +17,21 @@ const atMost = (limit: number): { target: Bound; goal: Bound } => ({
   goal: { atMost: limit },
 });
 
-/** Measures the cost of `work`, and the largest growth of a member's resident memory meanwhile, in MiB. */
-async function watched(members: Trio, work: () => Promise<Spent>): Promise<{ spent: Spent; grownMiB: number }> {
+/** Measures the cost of `work`, and meanwhile the highest resident memory of a member and its largest growth, in MiB. */
+export async function watched(
+  members: Trio,
+  work: () => Promise<Spent>,
+): Promise<{ spent: Spent; grownMiB: number; highestMiB: number }> {
   const memories = () => Promise.all(members.map(async (member) => (await member.usage()).memoryMiB));
   const before = await memories();
-  let grownMiB = 0;
+  let [grownMiB, highestMiB] = [0, 0];
   const timer = setInterval(async () => {
-    const grown = (await memories()).map((memory, index) => memory - (before[index] ?? 0));
-    grownMiB = Math.max(grownMiB, ...grown);
+    const now = await memories();
+    highestMiB = Math.max(highestMiB, ...now);
+    grownMiB = Math.max(grownMiB, ...now.map((memory, index) => memory - (before[index] ?? 0)));
   }, sampleMs);
   try {
-    return { spent: await work(), grownMiB };
+    return { spent: await work(), grownMiB, highestMiB };
   } finally {
     clearInterval(timer);
   }

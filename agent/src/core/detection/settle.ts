@@ -55,7 +55,7 @@ const patience = 4;
 const largeQuietMs = 50;
 /** Each read after such a silence that a change overtakes doubles it, up to this many times what a read takes. */
 const largeQuietReads = 4;
-/** After reads of the whole file the next one waits for 1, 3, 7, and at most this many times what the last one took. */
+/** After two reads of the whole file the next one waits for twice, then 6, and at most this many times what the last one took. */
 const largeRestReads = 9;
 /** The share of time that reads of a large file which is never still may take. Each further read that a change overtakes halves it, up to so often. */
 const largeReadShare = 0.05;
@@ -272,7 +272,7 @@ export function largeFileWait(
   const stillMs = Math.min(nowMs - lastMs, modifiedAgoMs < 0 ? Number.POSITIVE_INFINITY : modifiedAgoMs);
   const readMs = size / reads.bytesPerMs;
   const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads.silencesBroken, readMs * largeQuietReads));
-  const notBeforeMs = reads.endedMs + reads.spentMs * Math.min(2 ** reads.whole - 1, largeRestReads);
+  const notBeforeMs = reads.endedMs + reads.spentMs * Math.min(2 ** reads.whole - 2, largeRestReads);
   const neverStillMs = firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
   const changeFromMs = Math.max(notBeforeMs, neverStillMs, reads.restUntilMs);
   const wait = { notBeforeMs, quietMs, changeFromMs };

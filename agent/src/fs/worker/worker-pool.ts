@@ -14,7 +14,14 @@ import type {
 } from './worker-job.ts';
 
 /** One for urgent and one for background jobs. The second starts when it is first needed. */
-const workersMax = 2;
+const workersUsual = 2;
+
+/** The number of workers that LOCKSTEP_WORKERS requests, for the bench only. One worker takes all jobs. */
+export function workersFromEnvironment(setting: string | undefined): number {
+  if (setting === undefined || setting === '') return workersUsual;
+  if (!/^[1-8]$/.test(setting)) throw new Error(`LOCKSTEP_WORKERS is not a number from 1 to 8: ${setting}`);
+  return Number(setting);
+}
 
 /** Bounds the heap of one worker: a batch is a few thousand small objects, and file contents are outside the heap. */
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
@@ -55,6 +62,7 @@ function workerFile(): URL {
 export class WorkerPool implements JobRunner {
   readonly #options: WorkerPoolOptions;
   readonly #gate: SharedArrayBuffer | undefined;
+  readonly #workersMax = workersFromEnvironment(process.env.LOCKSTEP_WORKERS);
   readonly #threads: Thread[] = [];
   readonly #queue: Waiting[] = [];
   mounts: KnownMounts;
@@ -122,8 +130,8 @@ export class WorkerPool implements JobRunner {
   }
 
   #freeThread(lane: Lane): Thread | undefined {
-    const first = lane === 'background' ? 1 : 0;
-    const last = lane === 'urgent' ? 0 : workersMax - 1;
+    const first = lane === 'background' ? Math.min(1, this.#workersMax - 1) : 0;
+    const last = lane === 'urgent' ? 0 : this.#workersMax - 1;
     for (let index = first; index <= last; index++) {
       while (this.#threads.length <= index) this.#threads.push(this.#start());
       const thread = this.#threads[index];
