@@ -55,7 +55,7 @@ const patience = 4;
 const largeQuietMs = 50;
 /** Each read after such a silence that a change overtakes doubles it, up to this many times what a read takes. */
 const largeQuietReads = 4;
-/** After two reads of the whole file the next one waits for twice, then 6, and at most this many times what the last one took. */
+/** After two reads of the whole file the next one waits for twice, then 6, then this many times what the last one took. */
 const largeRestReads = 9;
 /** The share of time that reads of a large file which is never still may take. Each further read that a change overtakes halves it, up to so often. */
 const largeReadShare = 0.05;
