@@ -11,9 +11,9 @@ import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
 /** Far below the ten minutes between scans of the folder. */
 const soon = { timeoutMs: 20_000 };
-/** Long enough to read and publish the file, and usually shorter than the time until it is durable. */
-const beforeSyncMs = 250;
-const attemptsMax = 30;
+/** In turn: the first is usually long enough to read and publish the file, and shorter than the time until it is durable. */
+const beforeSyncMs = [250, 150, 80, 40] as const;
+const attemptsMax = 200;
 
 const starts = async (member: Member, path: string, text: string): Promise<void> => {
   expect((await readFile(member.path(path), 'utf8')).slice(0, text.length)).toBe(text);
@@ -38,7 +38,7 @@ async function changesWithoutTrace(file: MappedFile): Promise<string> {
     const text = `attempt-${attempt}`;
     // From here on the page is writable in the mapping, until the kernel writes it back.
     await file.store(text);
-    if (await file.writeAndStore(text, beforeSyncMs)) return text.toUpperCase();
+    if (await file.writeAndStore(text, beforeSyncMs[attempt % beforeSyncMs.length] ?? 0)) return text.toUpperCase();
   }
   throw new Error('each store changed the times of the file');
 }
