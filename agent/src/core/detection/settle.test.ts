@@ -1,7 +1,7 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DirtyPath, largeFileWait, quietMsMax, quietMsMin, Settle, writtenQuietMsMax } from './settle.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMax, quietMsMin, Settle, writtenQuietMsMax } from './settle.ts';
 
 const noLimit = Number.POSITIVE_INFINITY;
 
@@ -214,72 +214,52 @@ describe('[WT1] when a changed path is checked', () => {
 
 describe('when a large file is read', () => {
   const MiB = 1_048_576;
+  const unsettled = (firstMs: number, lastMs: number): DirtyPath => ({ path: 'p', firstMs, lastMs, dueMs: 0 });
 
-  /** When a file that was changed at these times and then not any more is due for its read. */
-  function readMs(settle: Settle, size: number, changesMs: readonly number[]): number {
-    const [firstMs = 0] = changesMs;
-    let changedMs = firstMs;
-    for (let nowMs = firstMs; nowMs < firstMs + 60_000; nowMs++) {
-      if (changesMs.includes(nowMs)) {
-        changedMs = nowMs;
-        settle.mark('p', nowMs);
-      }
-      for (const due of settle.takeDue(nowMs, 1)) {
-        const wait = largeFileWait(due, size, nowMs - changedMs, nowMs);
-        if (wait === undefined) return nowMs - firstMs;
-        settle.awaitRead(due, wait, nowMs);
-      }
-    }
-    throw new Error('it is never read');
-  }
-
-  test('[LC4] after it was still for a moment', () => {
-    expect(readMs(new Settle(), 2 * MiB, [0])).toBe(51);
-    expect(readMs(new Settle(), 2 * MiB, [0, 40])).toBe(90);
-  });
-
-  test('[LC4] a time in the future proves nothing', () => {
-    const due: DirtyPath = { path: 'p', firstMs: 0, lastMs: 0, dueMs: 0 };
-    expect(largeFileWait(due, 2 * MiB, -1, 49)).toBeDefined();
-    expect(largeFileWait(due, 2 * MiB, -1, 50)).toBeUndefined();
-  });
-
-  test('[LC4] one that is never still is read after four seconds, just after a change', () => {
-    expect(readMs(new Settle(), 2 * MiB, every(30, 10_000))).toBe(4_021);
-  });
-
-  test('[LC4] the larger, the later, but with an end', () => {
-    const latestMs = (1_024 * MiB) / 1_000_000 / 0.05;
-    const foundMs = readMs(new Settle(), 1_024 * MiB, every(40, 60_000));
-    expect(foundMs).toBeGreaterThanOrEqual(latestMs);
-    expect(foundMs).toBeLessThanOrEqual(latestMs + 41);
-  });
-
-  test('[LC41] after the second read, in proportion to what it took', () => {
-    for (const [reads, restMs] of [
-      [1, 51],
-      [2, 600],
-      [3, 1_800],
-      [4, 2_700],
-      [9, 2_700],
-    ] as const) {
-      const settle = new Settle();
-      const due: DirtyPath = { path: 'p', firstMs: 0, lastMs: 0, dueMs: 0 };
-      for (let count = 0; count < reads; count++) settle.read(due, 300 * MiB, 300, 1_000);
-      expect([reads, readMs(settle, 300 * MiB, [1_000])]).toEqual([reads, restMs]);
-    }
-  });
-
-  test('[LC41] after a read that a change overtook, once it was still for longer, if that read began after a silence', () => {
-    const overtaken = (settle: Settle, stillMs: number, nowMs: number) =>
-      settle.readOvertaken({ path: 'p', firstMs: 0, lastMs: nowMs - 20 - stillMs, dueMs: 0 }, 20, nowMs);
-    const settle = new Settle();
-    overtaken(settle, 50, 1_000);
-    expect(readMs(settle, 300 * MiB, [1_000])).toBe(100);
-    overtaken(settle, 100, 1_200);
-    expect(readMs(settle, 300 * MiB, [1_200])).toBe(200);
-    overtaken(settle, 1, 1_500);
-    expect(readMs(settle, 300 * MiB, [1_500])).toBe(200);
+  test.each<{
+    readonly name: string;
+    readonly first: number;
+    readonly last: number;
+    readonly size: number;
+    readonly modifiedAgo: number;
+    readonly now: number;
+    readonly due: number | undefined;
+  }>([
+    { name: 'still for a moment', first: 0, last: 0, size: 2 * MiB, modifiedAgo: 50, now: 50, due: undefined },
+    { name: 'an event a moment ago', first: 0, last: 40, size: 2 * MiB, modifiedAgo: 60, now: 60, due: 110 },
+    { name: 'written a moment ago', first: 0, last: 0, size: 2 * MiB, modifiedAgo: 10, now: 60, due: 110 },
+    {
+      name: 'a time in the future proves nothing',
+      first: 0,
+      last: 0,
+      size: 2 * MiB,
+      modifiedAgo: -1,
+      now: 50,
+      due: undefined,
+    },
+    { name: 'growing for seconds', first: 0, last: 3_990, size: 2 * MiB, modifiedAgo: 5, now: 3_995, due: 4_000 },
+    { name: 'growing for longer', first: 0, last: 4_000, size: 2 * MiB, modifiedAgo: 49, now: 4_049, due: 4_099 },
+    { name: 'growing all the time', first: 0, last: 4_049, size: 2 * MiB, modifiedAgo: 1, now: 4_050, due: undefined },
+    {
+      name: 'the larger, the longer',
+      first: 0,
+      last: 3_999,
+      size: 1_024 * MiB,
+      modifiedAgo: 1,
+      now: 4_000,
+      due: 4_050,
+    },
+    {
+      name: 'but with an end',
+      first: 0,
+      last: 22_500,
+      size: 1_024 * MiB,
+      modifiedAgo: 1,
+      now: 22_501,
+      due: undefined,
+    },
+  ])('[LC4] $name', ({ first, last, size, modifiedAgo, now, due: expected }) => {
+    expect(largeFileDueMs(unsettled(first, last), size, modifiedAgo, now)).toBe(expected);
   });
 });
 
@@ -291,12 +271,11 @@ test('[CL27] the paths that must wait for their check are shown, not those that 
   settle.mark('film', 100);
   const [film] = settle.takeDue(101, 10).filter(({ path }) => path === 'film');
   settle.mark('saved', 101);
-  if (film) settle.awaitRead(film, { notBeforeMs: 101, quietMs: 50, changeFromMs: 4_100 }, 101);
-  settle.defer('unreadable', 100, 100, 2_100);
+  if (film) settle.defer('film', film.firstMs, film.lastMs, 4_100);
   settle.defer('gone', 100, 100, 2_100, 100);
   expect(settle.changing(101).map(({ path, dueMs }) => [path, dueMs])).toEqual([
     ['log', 100 + quietMsMax],
-    ['film', 151],
+    ['film', 4_100],
   ]);
 });
 

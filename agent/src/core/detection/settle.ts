@@ -1,27 +1,11 @@
 import { vanishedHoldMs } from '@lockstep/shared';
 import { RecentMap } from '../recent-map.ts';
 
-/** The reads of a large file while it keeps changing. */
+/** How often a large file was read while it kept changing. */
 interface LargeReads {
-  /** The number of reads of the whole file; when the last one ended, and what it took. */
-  readonly whole: number;
-  readonly endedMs: number;
-  readonly spentMs: number;
-  readonly bytesPerMs: number;
-  /** The number of reads after a silence, since the last whole one, that ended because the file changed. */
-  readonly silencesBroken: number;
-  /** The number of other reads that did, since the last whole one, and until when no other such read may begin. */
+  readonly count: number;
+  /** The number of last reads that gave nothing, because the file changed meanwhile. */
   readonly overtaken: number;
-  readonly restUntilMs: number;
-}
-
-/** When a large file that was examined may be read. */
-export interface LargeWait {
-  readonly notBeforeMs: number;
-  /** It may be read once it was still for so long. */
-  readonly quietMs: number;
-  /** From this time on it may also be read just after a change. */
-  readonly changeFromMs: number;
 }
 
 /** A path that may have changed and has not been checked since. Times in milliseconds of a monotonic clock. */
@@ -36,8 +20,6 @@ export interface DirtyPath {
   readonly isSeen?: boolean | undefined;
   /** The reads of its large file since it began to change without a pause. */
   readonly reads?: LargeReads | undefined;
-  /** It waits for a read of its large file. */
-  readonly wait?: LargeWait | undefined;
 }
 
 /** A change is checked after this silence: long enough for a write and its rename to be one, and short against the time to all members. */
@@ -53,16 +35,14 @@ export const writtenQuietMsMax = 10;
 const patience = 4;
 /** The silence, in milliseconds, that a large file must have: to read it costs more than to wait. */
 const largeQuietMs = 50;
-/** Each read after such a silence that a change overtakes doubles it, up to this many times what a read takes. */
+/** Each read doubles the silence that a file which keeps changing must have, up to this many times what a read takes. */
 const largeQuietReads = 4;
-/** After two reads of the whole file the next one waits for twice, then 6, then this many times what the last one took. */
-const largeRestReads = 9;
-/** The share of time that reads of a large file which is never still may take. Each further read that a change overtakes halves it, up to so often. */
+/** The share of time that reads of a large, growing file may take. Each further read that a change overtakes halves it, up to so often. */
 const largeReadShare = 0.05;
 const largeReadHalvings = 3;
 /** A large file that was not changed for so long is an ordinary one again. */
 const largePauseMs = 2_000;
-/** The bytes of a large file that are hashed in a millisecond, as long as this was not measured. */
+/** The bytes of a large file that are hashed in a millisecond, to estimate that share; the order of magnitude is enough. */
 const hashedBytesPerMs = 1_000_000;
 /**
  * A path that changes again within this time of its last operation counts as still changing. So a steady writer costs at most ten
@@ -103,10 +83,6 @@ export class Settle {
       this.#put({ ...known, lastMs: nowMs, dueMs: Math.min(known.dueMs, nowMs + quietMs), isSeen: false });
       return;
     }
-    if (known?.wait !== undefined) {
-      this.#put({ ...known, lastMs: nowMs, dueMs: largeDueMs(known.wait, nowMs, nowMs), isSeen: false });
-      return;
-    }
     const writtenMs = Math.min(nowMs - firstMs, writtenQuietMsMax);
     const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs, writtenMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
@@ -121,14 +97,6 @@ export class Settle {
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
     const isSeen = known === undefined;
     this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), missingSinceMs, isSeen });
-  }
-
-  /** Puts off a path whose large file may not be read yet. */
-  awaitRead({ path, firstMs, lastMs }: DirtyPath, wait: LargeWait, nowMs: number): void {
-    const known = this.#unsettled.get(path);
-    const since = Math.max(lastMs, known?.lastMs ?? lastMs);
-    const dueMs = largeDueMs(wait, since, nowMs);
-    this.#put({ path, firstMs, lastMs: since, dueMs, isSeen: known === undefined, wait });
   }
 
   /** Notes that the check of a path that was put off could not tell which entry is there. */
@@ -156,9 +124,9 @@ export class Settle {
 
   /** The paths that keep changing and must wait for their check, with the time of that; later if they change further. */
   changing(nowMs: number): readonly Pick<DirtyPath, 'path' | 'dueMs'>[] {
-    const isChanging = ({ wait, isSeen, missingSinceMs, dueMs }: DirtyPath): boolean =>
-      wait !== undefined || (isSeen !== true && missingSinceMs === undefined && dueMs - nowMs > shortWaitMs);
-    return [...this.#unsettled.values()].filter(isChanging);
+    return [...this.#unsettled.values()].filter(
+      ({ missingSinceMs, dueMs }) => missingSinceMs === undefined && dueMs - nowMs > shortWaitMs,
+    );
   }
 
   /** Notes that an operation was made of `path`: if it changes again soon, it must be silent for longer. */
@@ -167,30 +135,15 @@ export class Settle {
     this.#published.set(path, { quietMs, atMs: nowMs });
   }
 
-  /** Notes that the `size` bytes of a large file were read in `spentMs`. */
-  read(unsettled: DirtyPath, size: number, spentMs: number, nowMs: number): void {
-    const { path } = unsettled;
-    const { whole, silencesBroken } = this.#read.get(path) ?? unread;
-    this.#read.set(path, {
-      ...unread,
-      whole: whole + 1,
-      endedMs: nowMs,
-      spentMs,
-      bytesPerMs: size / Math.max(1, spentMs),
-      silencesBroken: wasStill(unsettled, nowMs - spentMs) ? 0 : silencesBroken,
-      atMs: nowMs,
-    });
+  /** Notes that a large file was read for an operation. */
+  read(path: string, nowMs: number): void {
+    this.#read.set(path, { count: (this.#read.get(path)?.count ?? 0) + 1, overtaken: 0, atMs: nowMs });
   }
 
-  /** Notes that the read of a large file ended after `spentMs` because the file changed. */
-  readOvertaken(unsettled: DirtyPath, spentMs: number, nowMs: number): void {
-    const reads = this.#read.get(unsettled.path) ?? unread;
-    const { silencesBroken, overtaken } = reads;
-    const share = largeReadShare / 2 ** Math.min(overtaken, largeReadHalvings);
-    const next = wasStill(unsettled, nowMs - spentMs)
-      ? { silencesBroken: silencesBroken + 1 }
-      : { overtaken: overtaken + 1, restUntilMs: nowMs + Math.max(quietMsMax, spentMs / share) };
-    this.#read.set(unsettled.path, { ...reads, ...next, atMs: nowMs });
+  /** Notes that a large file was read for nothing, because it changed meanwhile. */
+  readOvertaken(path: string, nowMs: number): void {
+    const { count, overtaken } = this.#read.get(path) ?? { count: 0, overtaken: 0 };
+    this.#read.set(path, { count: count + 1, overtaken: overtaken + 1, atMs: nowMs });
   }
 
   /** Takes out up to `limit` paths that are due, in the order of their first change. */
@@ -257,50 +210,25 @@ export class Settle {
 }
 
 /**
- * What the read of a large file waits for; undefined if it may be read now. It must have been still for a moment, and for longer if
- * that did not keep changes from overtaking reads. A file that never is may be read once the read takes only a small share of the time since
- * its first change.
+ * When to try again to read a large file; undefined if it may be read now. It must have been still for a moment, and one that was read and
+ * keeps changing for longer. A file that never is may be read once the read takes only a small share of the time since its first change.
  */
-export function largeFileWait(
+export function largeFileDueMs(
   unsettled: DirtyPath,
   size: number,
   modifiedAgoMs: number,
   nowMs: number,
-): LargeWait | undefined {
-  const { firstMs, lastMs, reads = unread } = unsettled;
+): number | undefined {
+  const { firstMs, lastMs, reads = { count: 0, overtaken: 0 } } = unsettled;
   // A modification time in the future was set by a program and does not show when the file was written.
   const stillMs = Math.min(nowMs - lastMs, modifiedAgoMs < 0 ? Number.POSITIVE_INFINITY : modifiedAgoMs);
-  const readMs = size / reads.bytesPerMs;
-  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads.silencesBroken, readMs * largeQuietReads));
-  const notBeforeMs = reads.endedMs + reads.spentMs * Math.min(2 ** reads.whole - 2, largeRestReads);
-  const neverStillMs = firstMs + Math.max(quietMsMax * patience, readMs / largeReadShare);
-  const changeFromMs = Math.max(notBeforeMs, neverStillMs, reads.restUntilMs);
-  const wait = { notBeforeMs, quietMs, changeFromMs };
-  if (nowMs < notBeforeMs) return wait;
+  const readMs = size / hashedBytesPerMs;
+  const quietMs = Math.max(largeQuietMs, Math.min(largeQuietMs * 2 ** reads.count, readMs * largeQuietReads));
+  if (stillMs >= quietMs) return undefined;
+  const share = largeReadShare / 2 ** Math.min(Math.max(0, reads.overtaken - 1), largeReadHalvings);
+  const latestMs = firstMs + Math.max(quietMsMax * patience, readMs / share);
+  if (nowMs < latestMs) return Math.min(Math.max(nowMs + largeQuietMs, lastMs + quietMs), latestMs);
   // A read that begins just after a change has the most time until the next one.
-  const isAfterChange = lastMs >= changeFromMs;
-  return stillMs >= quietMs || isAfterChange || nowMs >= changeFromMs + quietMs ? undefined : wait;
-}
-
-/** Of a file that was not read yet. */
-const unread: LargeReads = {
-  whole: 0,
-  endedMs: Number.NEGATIVE_INFINITY,
-  spentMs: 0,
-  bytesPerMs: hashedBytesPerMs,
-  silencesBroken: 0,
-  overtaken: 0,
-  restUntilMs: Number.NEGATIVE_INFINITY,
-};
-
-/** Whether a file was still for a moment before its read began. */
-function wasStill({ lastMs }: DirtyPath, beganMs: number): boolean {
-  return beganMs - lastMs >= largeQuietMs;
-}
-
-/** When to examine a large file again that last changed at `lastMs`. */
-function largeDueMs({ notBeforeMs, quietMs, changeFromMs }: LargeWait, lastMs: number, nowMs: number): number {
-  if (lastMs >= changeFromMs) return nowMs + quietMsMin;
-  const stillMs = Math.max(notBeforeMs, lastMs + quietMs, nowMs + largeQuietMs);
-  return nowMs < changeFromMs ? Math.min(stillMs, changeFromMs) : stillMs;
+  const isAfterChange = lastMs >= latestMs && stillMs >= largeQuietMs;
+  return isAfterChange || nowMs >= latestMs + quietMs ? undefined : nowMs + largeQuietMs;
 }

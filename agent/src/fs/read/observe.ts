@@ -147,7 +147,7 @@ function observeFile(
   if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
   return withFile(system, entry, (fd): Observation => {
     if (!hasFingerprint(system.fstat(fd), fingerprint)) return { path, state: 'changing' };
-    const read = readContent(places, fd, stats.size, bytesMax, stats);
+    const read = readContent(places, fd, stats.size, bytesMax);
     const mtimeUs = mtimeUsOf(system, fd);
     if (read === undefined || !isUnchanged(system, fd, stats)) return { path, state: 'changing' };
     const { content, blocks, bytes } = read;

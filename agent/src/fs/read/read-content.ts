@@ -42,19 +42,15 @@ export interface ReadContent extends HashedContent {
   readonly bytes?: Uint8Array;
 }
 
-/** The blocks between two checks whether a file that is read has changed. */
-const uncheckedBlocks = 4;
-
 /**
  * Hashes an open file of `size` bytes, and copies its bytes if there are at most `copyBytesMax`. Undefined if the file is shorter or
- * longer, or soon after it differs from `before`: a program is writing it.
+ * longer: a program is writing it.
  */
 export function readContent(
   { system, hash }: Pick<Places, 'system' | 'hash'>,
   fd: number,
   size: number,
   copyBytesMax: number,
-  before?: EntryStats,
 ): ReadContent | undefined {
   if (size <= blockBytes) {
     const bytes = buffer.subarray(0, size + 1);
@@ -66,8 +62,6 @@ export function readContent(
   const count = blockCount(size);
   const blocks = new Uint8Array(count * blockHashBytes);
   for (let index = 0; index < count; index++) {
-    const mayHaveChanged = index > 0 && index % uncheckedBlocks === 0;
-    if (mayHaveChanged && before !== undefined && !isUnchanged(system, fd, before)) return undefined;
     const offset = index * blockBytes;
     const length = Math.min(blockBytes, size - offset);
     const block = buffer.subarray(0, index === count - 1 ? length + 1 : length);

@@ -1,6 +1,6 @@
 import { type ProblemCode, parentOf, unreadHoldMs } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
-import { type DirtyPath, largeFileWait, quietMsMin } from '../../core/detection/settle.ts';
+import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/detection/settle.ts';
 import { type DiskEntry, damagedEntry, isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
 import type { Seen } from '../../core/local-change.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
@@ -197,9 +197,9 @@ class ChangeDetector {
     }
     if (observation.state === 'large') {
       const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
-      const wait = largeFileWait(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
-      if (wait === undefined) this.detection.large.push(unsettled);
-      else this.detection.growing.push({ unsettled, wait });
+      const dueMs = largeFileDueMs(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
+      if (dueMs === undefined) this.detection.large.push(unsettled);
+      else this.detection.deferred.push({ unsettled, dueMs });
       return;
     }
     if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))

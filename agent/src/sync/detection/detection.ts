@@ -1,4 +1,4 @@
-import type { DirtyPath, LargeWait } from '../../core/detection/settle.ts';
+import type { DirtyPath } from '../../core/detection/settle.ts';
 import type { Problems } from '../state/problems.ts';
 
 const problemRetryMs = 2_000;
@@ -17,8 +17,6 @@ export interface Detection {
   readonly unread: ReadonlySet<string>;
   /** Large files that may be hashed now. */
   readonly large: readonly DirtyPath[];
-  /** Large files that keep changing, and what the read of each waits for. */
-  readonly growing: readonly { readonly unsettled: DirtyPath; readonly wait: LargeWait }[];
   /** Paths whose entry was gone before it was journaled: removed, or moved to another name. */
   readonly lost: readonly string[];
   /** Directories that are new here: to be watched, and scanned for their entries. */
@@ -39,7 +37,6 @@ export class DetectionBuilder implements Detection {
   readonly withProblem: string[] = [];
   readonly unread = new Set<string>();
   readonly large: DirtyPath[] = [];
-  readonly growing: { unsettled: DirtyPath; wait: LargeWait }[] = [];
   readonly lost: string[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];

@@ -4,10 +4,10 @@ import type { Context } from '../state/context.ts';
 
 /** Callbacks into the loop of local changes. */
 interface ReadEvents {
-  /** The file was read in `spentMs`: a detection journals it if it is unchanged since. */
-  readonly read: (unsettled: DirtyPath, seen: Observation & { state: 'file' }, spentMs: number) => Promise<void>;
-  /** The file changed while it was read. That read ended after `spentMs`. */
-  readonly changed: (unsettled: DirtyPath, spentMs: number) => void;
+  /** The file was read: a detection journals it if it is unchanged since. */
+  readonly read: (unsettled: DirtyPath, seen: Observation & { state: 'file' }) => Promise<void>;
+  /** The file changed while it was read. */
+  readonly changed: (path: string) => void;
   readonly failed: (unsettled: DirtyPath, error: unknown) => void;
 }
 
@@ -55,14 +55,12 @@ export class LargeFiles {
   async #readAll(): Promise<void> {
     for (const [path, unsettled] of this.#waiting) {
       if (this.#stopped) return;
-      const { clock, folder, lastBoot } = this.#context;
-      const beganMs = clock.monotonicMs();
+      const { folder, lastBoot } = this.#context;
       try {
         const [seen] = await folder.observe([{ path, hashLarge: true, tail: lastBoot.wasCutOff }]);
         this.#waiting.delete(path);
-        const spentMs = clock.monotonicMs() - beganMs;
-        if (seen?.state === 'file') await this.#on.read(unsettled, seen, spentMs);
-        else this.#on.changed(unsettled, spentMs);
+        if (seen?.state === 'file') await this.#on.read(unsettled, seen);
+        else this.#on.changed(path);
       } catch (error) {
         this.#waiting.delete(path);
         this.#on.failed(unsettled, error);

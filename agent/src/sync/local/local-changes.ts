@@ -71,11 +71,11 @@ export class LocalChanges {
       advanced: () => this.#confirmVanished(),
     });
     this.#largeFiles = new LargeFiles(context, {
-      read: (unsettled, seen, spentMs) => {
-        this.#settle.read(unsettled, seen.fingerprint.size, spentMs, context.clock.monotonicMs());
+      read: (unsettled, seen) => {
+        this.#settle.read(unsettled.path, context.clock.monotonicMs());
         return this.#detect([unsettled], new Map([[unsettled.path, seen]]));
       },
-      changed: (unsettled, spentMs) => this.#readAgain(unsettled, spentMs),
+      changed: (path) => this.#readAgain(path),
       failed: (unsettled, error) => this.#failed([unsettled], error),
     });
     this.#rescans = new Interval(context.clock, scanIntervalMs, () => this.scan('', true));
@@ -173,7 +173,8 @@ export class LocalChanges {
     const reading = [...this.#largeFiles.paths()].map((path) => ({ path, inMs: undefined }));
     const waiting = this.#settle
       .changing(nowMs)
-      .filter(({ path }) => !this.#largeFiles.has(path))
+      // A path with a problem is compared again, too, but does not change.
+      .filter(({ path }) => !this.#largeFiles.has(path) && this.#context.problems.ofPath(path) === undefined)
       .map(({ path, dueMs }) => ({ path, inMs: Math.max(0, dueMs - nowMs) }))
       .sort((a, b) => a.inMs - b.inMs);
     return [...reading, ...waiting].slice(0, limit);
@@ -318,7 +319,6 @@ export class LocalChanges {
         const { path, firstMs, lastMs, missingSinceMs } = unsettled;
         this.#settle.defer(path, firstMs, lastMs, dueMs, missingSinceMs);
       }
-      for (const { unsettled, wait } of result.growing) this.#settle.awaitRead(unsettled, wait, nowMs);
       for (const path of result.unread) this.#settle.keepUnseen(path);
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
@@ -338,11 +338,11 @@ export class LocalChanges {
     }
   }
 
-  /** The file changed while it was read: it waits for the next read. */
-  #readAgain(unsettled: DirtyPath, spentMs: number): void {
+  /** The file changed while it was read. Its rest period starts again: a file that keeps growing must not be read without pause. */
+  #readAgain(path: string): void {
     const nowMs = this.#context.clock.monotonicMs();
-    this.#settle.readOvertaken(unsettled, spentMs, nowMs);
-    this.#settle.defer(unsettled.path, unsettled.firstMs, nowMs, nowMs);
+    this.#settle.readOvertaken(path, nowMs);
+    this.#settle.defer(path, nowMs, nowMs, nowMs);
     this.#schedule();
   }
 }
