@@ -32,9 +32,9 @@ export function limitArrival(app: FastifyInstance): void {
   // A refusal before a body is read: Node takes in the rest and drops it, however much comes.
   app.addHook('onResponse', async ({ raw }) => {
     if (raw.complete) return;
-    const timer = setTimeout(() => raw.destroy(), unreadRestMs).unref();
-    raw.once('end', () => clearTimeout(timer));
-    raw.once('close', () => clearTimeout(timer));
+    setTimeout(() => {
+      if (!raw.complete) raw.socket.destroy();
+    }, unreadRestMs).unref();
   });
 }
 
