@@ -16,7 +16,10 @@ export interface Fingerprint {
  * False when the inode numbers differ, or when the birth times show that a number was reused for another inode. An unknown birth time
  * proves nothing.
  */
-export function mayBeSameInode(a: Fingerprint, b: Fingerprint): boolean {
+export function mayBeSameInode(
+  a: Pick<Fingerprint, 'ino' | 'birthMs'>,
+  b: Pick<Fingerprint, 'ino' | 'birthMs'>,
+): boolean {
   return a.ino === b.ino && (a.birthMs === undefined || b.birthMs === undefined || a.birthMs === b.birthMs);
 }
 

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import fastify from 'fastify';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { arrivalTimeouts, arriving, limitArrival } from './arrival.ts';
-import { requestTimeoutMs } from './limits.ts';
+import { requestTimeoutMs, unreadRestMs } from './limits.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -25,6 +25,7 @@ async function beginRequest(path: string) {
     return payload;
   });
   app.post('/json', () => 'done');
+  app.post('/refused', { config: { streamsBody: true } }, (_request, reply) => reply.code(412).send('refused'));
   app.post('/file', { config: { streamsBody: true } }, async ({ body }) => {
     for await (const _chunk of arriving(body as PassThrough, 2 * requestTimeoutMs));
     return 'done';
@@ -43,6 +44,24 @@ test('a request that does not arrive in time loses its connection', async () => 
   const closed = once(socket, 'close');
   vi.advanceTimersByTime(requestTimeoutMs);
   await closed;
+});
+
+test('[FA6] a file that was refused before it was read loses its connection if its bytes go on', async () => {
+  const socket = await beginRequest('/refused');
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 412 .*refused$/s);
+  await vi.waitFor(() => {
+    vi.advanceTimersByTime(unreadRestMs);
+    expect(socket.closed).toBe(true);
+  });
+});
+
+test('[FA6] a file that was refused before it was read keeps its connection if it soon ends', async () => {
+  const socket = await beginRequest('/refused');
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1.1 412 .*refused$/s);
+  const answered = once(socket, 'data');
+  socket.write('}POST /refused HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n');
+  expect(String((await answered)[0])).toMatch(/^HTTP\/1.1 412 /);
+  socket.destroy();
 });
 
 test('[FA6] a file may take longer, as long as its bytes come', async () => {

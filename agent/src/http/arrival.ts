@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { HttpError } from './errors.ts';
-import { requestTimeoutMs } from './limits.ts';
+import { requestTimeoutMs, unreadRestMs } from './limits.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +28,13 @@ export function limitArrival(app: FastifyInstance): void {
   app.addHook('onSend', async ({ raw }, reply, payload) => {
     if (raw.readableDidRead && !raw.complete) reply.header('connection', 'close');
     return payload;
+  });
+  // A refusal before a body is read: Node takes in the rest and drops it, however much comes.
+  app.addHook('onResponse', async ({ raw }) => {
+    if (raw.complete) return;
+    setTimeout(() => {
+      if (!raw.complete) raw.socket.destroy();
+    }, unreadRestMs).unref();
   });
 }
 

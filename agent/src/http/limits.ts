@@ -4,6 +4,9 @@ export const bodyBytesMax = 65_536;
 /** The longest time in which a request must arrive, except the body of a file. Answers may take longer. */
 export const requestTimeoutMs = 30_000;
 
+/** The longest time in which the rest of a body must arrive that was answered before it was read. Its sender sees the answer then. */
+export const unreadRestMs = 5_000;
+
 /** The longest time without a byte of an upload: some always come, even over a slow line. */
 export const uploadIdleMs = 60_000;
 

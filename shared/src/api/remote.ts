@@ -78,7 +78,16 @@ export const publishedMax = 100;
 
 /** `POST /api/v1/remote/room/ROOM/published`: what was reserved for these files counts as theirs when they are journaled, which the answer tells. */
 export const publishedRequestSchema = z.object({
-  files: z.array(z.object({ path: z.string().min(1), inode: countSchema, bytes: countSchema })).max(publishedMax),
+  files: z
+    .array(
+      z.object({
+        path: z.string().min(1),
+        inode: countSchema,
+        birthMs: z.number().optional().describe('Its birth time: the disk may have used the inode for an older file.'),
+        bytes: countSchema,
+      }),
+    )
+    .max(publishedMax),
 });
 
 /** The header of the answer to `POST /api/v1/remote/room`: the room is reserved under this name until the connection ends. */

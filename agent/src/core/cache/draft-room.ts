@@ -1,8 +1,16 @@
+import { type Fingerprint, mayBeSameInode } from '../entry.ts';
+
 /** A file that a program wrote through a mount, and that is in the folder. */
 export interface PublishedFile {
   readonly path: string;
   readonly inode: number;
+  readonly birthMs?: number | undefined;
   readonly bytes: number;
+}
+
+/** True if the journaled file with this fingerprint is that file. The disk uses the inode of a replaced file again at once. */
+export function isPublished(journaled: Fingerprint | undefined, { inode: ino, birthMs }: PublishedFile): boolean {
+  return journaled !== undefined && mayBeSameInode(journaled, { ino, birthMs });
 }
 
 /** The room in the cache for what programs write through one mount, until the journal has it: then it counts as a file of the folder. */
@@ -17,10 +25,10 @@ export class DraftRoom {
     return this.#bytes;
   }
 
-  /** The bytes that no file of the folder has. `inodeAt`: the inode of the journaled file at a path. */
-  countedBytes(inodeAt: (path: string) => number | undefined): number {
+  /** The bytes that no file of the folder has. `journaledAt`: the journaled file at a path. */
+  countedBytes(journaledAt: (path: string) => Fingerprint | undefined): number {
     let bytes = this.#bytes - this.#journaledBytes;
-    for (const file of this.#published) if (inodeAt(file.path) === file.inode) bytes -= file.bytes;
+    for (const file of this.#published) if (isPublished(journaledAt(file.path), file)) bytes -= file.bytes;
     return Math.max(0, bytes);
   }
 

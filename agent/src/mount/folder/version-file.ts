@@ -10,7 +10,7 @@ export const fsyncOf = promisify(fsync);
 
 /** The attributes of a file, directory or link. Throws ENOENT for anything else: it is not replicated. */
 export function statOf(stats: Stats): EntryStat {
-  const { mode, size, mtimeMs, ctimeMs, ino: inode } = stats;
+  const { mode, size, mtimeMs, ctimeMs, ino: inode, birthtimeMs } = stats;
   const kind = stats.isFile()
     ? 'file'
     : stats.isDirectory()
@@ -19,7 +19,8 @@ export function statOf(stats: Stats): EntryStat {
         ? 'symlink'
         : undefined;
   if (kind === undefined) throw new MountError('ENOENT');
-  return { kind, mode: mode & permissionBits, size, mtimeMs, ctimeMs, inode };
+  const birthMs = birthtimeMs > 0 ? birthtimeMs : undefined;
+  return { kind, mode: mode & permissionBits, size, mtimeMs, ctimeMs, inode, birthMs };
 }
 
 /** Names the inode and what was last written to it. Mode and name are no part: a change of these is no other version. */

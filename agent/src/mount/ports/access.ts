@@ -11,6 +11,8 @@ export interface EntryStat {
   readonly ctimeMs: number;
   /** Its number on the disk of the folder; 0 if it is not there. */
   readonly inode: number;
+  /** Undefined on a file system that keeps no birth times. */
+  readonly birthMs?: number | undefined;
 }
 
 /** An entry of a directory. */

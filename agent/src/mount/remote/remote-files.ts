@@ -27,6 +27,7 @@ export interface RoomRequest {
 export interface PublishedFile {
   readonly path: string;
   readonly inode: number;
+  readonly birthMs?: number | undefined;
   readonly bytes: number;
 }
 

@@ -87,8 +87,8 @@ export class ReservedDraft implements Draft {
 
   async publish(path: string, expected: VersionId | undefined): Promise<Published> {
     const published = await this.#draft.publish(path, expected);
-    const { inode } = published.opened.stat();
-    this.#reserver.published({ path: published.conflictPath ?? path, inode, bytes: this.#forget() });
+    const { inode, birthMs } = published.opened.stat();
+    this.#reserver.published({ path: published.conflictPath ?? path, inode, birthMs, bytes: this.#forget() });
     return published;
   }
 

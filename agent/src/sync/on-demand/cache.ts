@@ -8,7 +8,7 @@ import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { RoomPatience } from '../../core/cache/room-patience.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import type { Copies } from '../../core/copies/copies-rules.ts';
-import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
+import { type DiskEntry, type Fingerprint, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import type { DiskRoom } from '../ports/folder.ts';
@@ -101,8 +101,8 @@ export class Cache {
 
   get #draftBytes(): number {
     let bytes = 0;
-    const inodeAt = (path: string): number | undefined => this.#context.journal.disk.at(path)?.fingerprint?.ino;
-    for (const room of this.#drafts) bytes += room.countedBytes(inodeAt);
+    const journaledAt = (path: string): Fingerprint | undefined => this.#context.journal.disk.at(path)?.fingerprint;
+    for (const room of this.#drafts) bytes += room.countedBytes(journaledAt);
     return bytes;
   }
 

@@ -1,6 +1,6 @@
 import { dotKey, joinPath, nameOf, type Operation } from '@lockstep/shared';
 import type { RemoteFile, RemotePage, RemoteQuery } from '@lockstep/shared/api';
-import type { PublishedFile } from '../../../core/cache/draft-room.ts';
+import { isPublished, type PublishedFile } from '../../../core/cache/draft-room.ts';
 import type { Engine } from '../../../sync/engine.ts';
 import { until } from '../../../sync/scheduling/until.ts';
 import type { ServedMember } from '../../served-member.ts';
@@ -56,7 +56,7 @@ export async function publishedNow(engine: Engine, files: readonly PublishedFile
   const { clock, facts, journal } = engine.context;
   let open = files;
   const isOver = (): boolean => {
-    open = open.filter(({ path, inode }) => journal.disk.at(path)?.fingerprint?.ino !== inode);
+    open = open.filter((file) => !isPublished(journal.disk.at(file.path)?.fingerprint, file));
     return open.length === 0;
   };
   await until(clock, isOver, { facts: [facts.made], withinMs: unaskedMsMax });
