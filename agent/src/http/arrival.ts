@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { HttpError } from './errors.ts';
@@ -31,9 +32,11 @@ export function limitArrival(app: FastifyInstance): void {
   });
   // A refusal before a body is read: Node takes in the rest and drops it, however much comes.
   app.addHook('onResponse', async ({ raw }) => {
-    if (raw.complete) return;
+    const { socket } = raw;
+    // A request that was injected has no connection.
+    if (raw.complete || !(socket instanceof Socket)) return;
     setTimeout(() => {
-      if (!raw.complete) raw.socket.destroy();
+      if (!raw.complete) socket.destroy();
     }, unreadRestMs).unref();
   });
 }
