@@ -32,13 +32,18 @@ async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member
   return { cluster, ant, bee };
 }
 
-/** Changes `data`, and then the same page again without a trace. Returns the beginning of the file. */
-async function changesWithoutTrace(file: MappedFile): Promise<string> {
+/**
+ * Changes `data`, and then the same page again without a trace. Returns the beginning of the file. `besides` runs with the text of the
+ * change while that is there.
+ */
+async function changesWithoutTrace(file: MappedFile, besides?: (text: string) => Promise<unknown>): Promise<string> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const text = `attempt-${attempt}`;
     // From here on the page is writable in the mapping, until the kernel writes it back.
-    await file.store(text);
-    if (await file.writeAndStore(text, beforeSyncMs[attempt % beforeSyncMs.length] ?? 0)) return text.toUpperCase();
+    await file.store(`mapped-${attempt}`);
+    const storing = file.writeAndStore(text, beforeSyncMs[attempt % beforeSyncMs.length] ?? 0);
+    await besides?.(text);
+    if (await storing) return text.toUpperCase();
   }
   throw new Error('each store changed the times of the file');
 }
@@ -80,16 +85,19 @@ test.skipIf(mappingLacks)('[MT40] an edit of another member does not erase such 
   const file = MappedFile.open(ant.path('data'));
   // bee edits the version that ant published before the store.
   const text = await eventually(async () => {
-    const stored = await changesWithoutTrace(file);
-    // Its agent must not apply what comes from ant between the look and the edit.
-    bee.signal('SIGSTOP');
     try {
+      // The agent of bee stops with that version, so that it does not apply what comes from ant next.
+      const stored = await changesWithoutTrace(file, async (text) => {
+        bee.signal('SIGCONT');
+        await eventually(() => starts(bee, 'data', text), { timeoutMs: 500, intervalMs: 5 }).catch(() => undefined);
+        bee.signal('SIGSTOP');
+      });
       await starts(bee, 'data', stored.toLowerCase());
       await writeFile(bee.path('data'), 'what bee wrote');
+      return stored;
     } finally {
       bee.signal('SIGCONT');
     }
-    return stored;
   });
   const names = namesOf(await cluster.settled());
   const contents = await Promise.all(names.map((name) => readFile(bee.path(name), 'utf8')));
