@@ -22,8 +22,9 @@ export function addLeaveCommand(program: Command, terminal: Terminal, done: (cod
       if (options.json === true) {
         printJson(terminal, { told });
       } else {
+        const known = informedMembers(told, 'those that do not know it learn of it when this one is up again');
         terminal.print(
-          `This member has left the cluster and is stopping. ${informedMembers(told)} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
+          `This member has left the cluster and is stopping. ${known} The files in ${folder} stay.\nTo join again: lockstep up --rejoin ${shellWord(folder)}`,
         );
       }
       done(exitCode.done);
