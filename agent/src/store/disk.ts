@@ -307,8 +307,9 @@ export class DiskStore implements DiskTable {
       return undefined;
     }
     const { dot, content, fingerprint, racy, unconfirmed, damaged, found, cut, remote } = entry;
-    const before = this.at(path);
     const unsynced = entry.unsynced || (fingerprint !== undefined && this.#unsyncedDirectories.areAbove(path));
+    const isUnsyncedDirectory = unsynced && fingerprint !== undefined && isDirectoryMode(fingerprint.mode);
+    const before = isUnsyncedDirectory ? this.at(path) : undefined;
     if (damaged) this.#damagedPaths?.add(path);
     const origin = this.#origins.number(dot.origin);
     const key = contentKey(content);
