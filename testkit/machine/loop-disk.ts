@@ -29,8 +29,8 @@ function lacking(): string | undefined {
 }
 
 /**
- * A disk in a file: ext4, or XFS, whose files can share blocks. The power of one with ext4 can be cut, which drops everything that the kernel has not written to the file. Its bytes can be changed
- * below the file system.
+ * A disk in a file: ext4, or XFS, whose files can share blocks. The power of one with ext4 can be cut, which drops everything that the
+ * kernel has not written to the file. Its bytes can be changed below the file system.
  */
 export class LoopDisk {
   readonly directory: string;
