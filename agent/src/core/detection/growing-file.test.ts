@@ -32,7 +32,7 @@ function readGrowing(
       reading = undefined;
       if (hasGrown) {
         settle.readOvertaken('p', nowMs);
-        settle.defer('p', nowMs, nowMs, nowMs);
+        settle.defer({ path: 'p', firstMs: nowMs, lastMs: nowMs }, nowMs);
       } else {
         settle.read('p', nowMs);
         settle.published('p', nowMs);
@@ -43,7 +43,7 @@ function readGrowing(
     for (const due of settle.takeDue(nowMs, 1)) {
       const bytes = sizeAt(writtenMs);
       const againMs = largeFileDueMs(due, bytes, nowMs - writtenMs, nowMs);
-      if (againMs !== undefined) settle.defer('p', due.firstMs, due.lastMs, againMs);
+      if (againMs !== undefined) settle.defer(due, againMs);
       else {
         readBytes += bytes;
         reading = { untilMs: nowMs + bytes / bytesPerMs, writtenMs };

@@ -123,7 +123,7 @@ describe('[WT1] when a changed path is checked', () => {
 
   test('[LC4] a path that was put off is due at the given time, and further changes cannot bring it forward', () => {
     const settle = new Settle();
-    settle.defer('p', 0, 0, 500);
+    settle.defer({ path: 'p', firstMs: 0, lastMs: 0 }, 500);
     expect(settle.nextDueMs()).toBe(500);
     settle.mark('p', 490);
     expect(due(settle, 500)).toEqual([]);
@@ -133,7 +133,7 @@ describe('[WT1] when a changed path is checked', () => {
   test('[LC4] to put off a path that has changed meanwhile does not forget that change', () => {
     const settle = new Settle();
     settle.mark('p', 300);
-    settle.defer('p', 100, 100, 200);
+    settle.defer({ path: 'p', firstMs: 100, lastMs: 100 }, 200);
     expect(settle.takeDue(300 + quietMsMin, 1)).toMatchObject([
       { path: 'p', firstMs: 100, lastMs: 300, dueMs: 300 + quietMsMin },
     ]);
@@ -142,7 +142,7 @@ describe('[WT1] when a changed path is checked', () => {
   test('[LC7] the time at which a path was found absent is kept while it changes further, until it is checked', () => {
     const settle = new Settle();
     settle.mark('p', 0);
-    settle.defer('p', 0, 0, 20, 5);
+    settle.defer({ path: 'p', firstMs: 0, lastMs: 0, missingSinceMs: 5 }, 20);
     settle.mark('p', 10);
     expect(settle.takeDue(1_000, 1)).toMatchObject([{ path: 'p', missingSinceMs: 5 }]);
     settle.mark('p', 2_000);
@@ -152,7 +152,7 @@ describe('[WT1] when a changed path is checked', () => {
   test('[AK5] in a hurry everything is due', () => {
     const settle = new Settle();
     settle.mark('a', 0);
-    settle.defer('b', 0, 0, 60_000);
+    settle.defer({ path: 'b', firstMs: 0, lastMs: 0 }, 60_000);
     settle.hurry(1);
     expect(settle.nextDueMs()).toBe(1);
     expect(due(settle, 1)).toEqual(['a', 'b']);
@@ -180,7 +180,7 @@ describe('[WT1] when a changed path is checked', () => {
           nowMs += afterMs;
           const path = `p${number}`;
           if (step === 'mark') settle.mark(path, nowMs);
-          else if (step === 'defer') settle.defer(path, nowMs, nowMs, nowMs + afterMs * 10);
+          else if (step === 'defer') settle.defer({ path, firstMs: nowMs, lastMs: nowMs }, nowMs + afterMs * 10);
           else if (step === 'publish') settle.published(path, nowMs);
           else if (step === 'hurry') settle.hurry(nowMs);
           else for (const entry of settle.takeDue(nowMs, 2)) expect(entry.dueMs).toBeLessThanOrEqual(nowMs);
@@ -271,17 +271,20 @@ test('[CL27] the paths that must wait for their check are shown, not those that 
   settle.mark('film', 100);
   const [film] = settle.takeDue(101, 10).filter(({ path }) => path === 'film');
   settle.mark('saved', 101);
-  if (film) settle.defer('film', film.firstMs, film.lastMs, 4_100);
-  settle.defer('gone', 100, 100, 2_100, 100);
+  if (film) settle.defer({ ...film, isLarge: true }, 151);
+  settle.defer({ path: 'unreadable', firstMs: 100, lastMs: 100 }, 2_100);
+  settle.defer({ path: 'gone', firstMs: 100, lastMs: 100, missingSinceMs: 100 }, 2_100);
   expect(settle.changing(101).map(({ path, dueMs }) => [path, dueMs])).toEqual([
     ['log', 100 + quietMsMax],
-    ['film', 4_100],
+    ['film', 151],
   ]);
+  settle.mark('film', 140);
+  expect(settle.changing(141).map(({ path }) => path)).toEqual(['log', 'film']);
 });
 
 describe('a path that was found absent', () => {
   function found(settle: Settle, path: string, missingSinceMs: number): void {
-    settle.defer(path, missingSinceMs, missingSinceMs, missingSinceMs + 2_000, missingSinceMs);
+    settle.defer({ path, firstMs: missingSinceMs, lastMs: missingSinceMs, missingSinceMs }, missingSinceMs + 2_000);
   }
 
   test('[LC14] is due when the paths that appeared before were checked and its hold is over', () => {
@@ -320,7 +323,7 @@ describe('a path that was found absent', () => {
     const settle = new Settle();
     settle.keepUnseen('unread');
     expect(settle.unseen(200)).toEqual([]);
-    settle.defer('unread', 100, 100, 2_100);
+    settle.defer({ path: 'unread', firstMs: 100, lastMs: 100 }, 2_100);
     settle.keepUnseen('unread');
     expect(settle.unseen(200)).toEqual(['unread']);
     expect(settle.nextDueMs()).toBe(2_100);

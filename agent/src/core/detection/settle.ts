@@ -18,6 +18,8 @@ export interface DirtyPath {
   readonly missingSinceMs?: number | undefined;
   /** It was checked after its last change, and must be checked once more. */
   readonly isSeen?: boolean | undefined;
+  /** Its large file may not be read yet. */
+  readonly isLarge?: boolean | undefined;
   /** The reads of its large file since it began to change without a pause. */
   readonly reads?: LargeReads | undefined;
 }
@@ -86,17 +88,18 @@ export class Settle {
     const writtenMs = Math.min(nowMs - firstMs, writtenQuietMsMax);
     const wantedMs = Math.max(known === undefined ? 0 : known.dueMs - known.lastMs, quietMs, writtenMs);
     const dueMs = Math.min(nowMs + wantedMs, Math.max(known?.dueMs ?? 0, firstMs + wantedMs * patience));
-    this.#put({ path, firstMs, lastMs: nowMs, dueMs });
+    this.#put({ path, firstMs, lastMs: nowMs, dueMs, isLarge: known?.isLarge });
   }
 
   /**
    * Puts off a path that was checked and is not ready. It last changed at `lastMs`, and is due at `dueMs` or later after further changes.
    */
-  defer(path: string, firstMs: number, lastMs: number, dueMs: number, missingSinceMs?: number): void {
+  defer({ path, firstMs, lastMs, missingSinceMs, isLarge }: Omit<DirtyPath, 'dueMs'>, dueMs: number): void {
     const known = this.#unsettled.get(path);
     const since = Math.max(lastMs, known?.lastMs ?? lastMs);
     const isSeen = known === undefined;
-    this.#put({ path, firstMs, lastMs: since, dueMs: Math.max(dueMs, known?.dueMs ?? dueMs), missingSinceMs, isSeen });
+    const laterMs = Math.max(dueMs, known?.dueMs ?? dueMs);
+    this.#put({ path, firstMs, lastMs: since, dueMs: laterMs, missingSinceMs, isSeen, isLarge });
   }
 
   /** Notes that the check of a path that was put off could not tell which entry is there. */
@@ -124,9 +127,9 @@ export class Settle {
 
   /** The paths that keep changing and must wait for their check, with the time of that; later if they change further. */
   changing(nowMs: number): readonly Pick<DirtyPath, 'path' | 'dueMs'>[] {
-    return [...this.#unsettled.values()].filter(
-      ({ missingSinceMs, dueMs }) => missingSinceMs === undefined && dueMs - nowMs > shortWaitMs,
-    );
+    const isChanging = ({ isLarge, isSeen, missingSinceMs, dueMs }: DirtyPath): boolean =>
+      isLarge === true || (isSeen !== true && missingSinceMs === undefined && dueMs - nowMs > shortWaitMs);
+    return [...this.#unsettled.values()].filter(isChanging);
   }
 
   /** Notes that an operation was made of `path`: if it changes again soon, it must be silent for longer. */

@@ -199,7 +199,7 @@ class ChangeDetector {
       const modifiedAgoMs = this.#context.clock.wallMs() - fingerprint.mtimeMs;
       const dueMs = largeFileDueMs(unsettled, fingerprint.size, modifiedAgoMs, this.#nowMs);
       if (dueMs === undefined) this.detection.large.push(unsettled);
-      else this.detection.deferred.push({ unsettled, dueMs });
+      else this.detection.deferred.push({ unsettled, dueMs, isLarge: true });
       return;
     }
     if (row !== undefined && observation.state === 'file' && (await this.#judgeDoubt(unsettled, observation, row)))

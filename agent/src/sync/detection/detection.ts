@@ -5,12 +5,19 @@ const problemRetryMs = 2_000;
 /** A join of siblings may make the operation acceptable. Without changes, a comparison this often costs next to nothing. */
 const refusedRetryMs = 10_000;
 
+/** A path that is examined again later. `isLarge`: its large file may not be read yet. */
+interface Deferred {
+  readonly unsettled: DirtyPath;
+  readonly dueMs: number;
+  readonly isLarge?: true;
+}
+
 /** The result of a detection for a batch of paths, except for the operations that it journaled. */
 export interface Detection {
   /** Paths that need nothing more now. */
   readonly settled: readonly string[];
   readonly published: readonly string[];
-  readonly deferred: readonly { readonly unsettled: DirtyPath; readonly dueMs: number }[];
+  readonly deferred: readonly Deferred[];
   /** Those of the deferred paths that have a reported problem of their own. */
   readonly withProblem: readonly string[];
   /** Those of the deferred paths whose entry could not be read, and may be one that is missing elsewhere: deletes wait for them. */
@@ -33,7 +40,7 @@ export interface Detection {
 export class DetectionBuilder implements Detection {
   readonly settled: string[] = [];
   readonly published: string[] = [];
-  readonly deferred: { unsettled: DirtyPath; dueMs: number }[] = [];
+  readonly deferred: Deferred[] = [];
   readonly withProblem: string[] = [];
   readonly unread = new Set<string>();
   readonly large: DirtyPath[] = [];

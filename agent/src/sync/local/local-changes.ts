@@ -173,8 +173,7 @@ export class LocalChanges {
     const reading = [...this.#largeFiles.paths()].map((path) => ({ path, inMs: undefined }));
     const waiting = this.#settle
       .changing(nowMs)
-      // A path with a problem is compared again, too, but does not change.
-      .filter(({ path }) => !this.#largeFiles.has(path) && this.#context.problems.ofPath(path) === undefined)
+      .filter(({ path }) => !this.#largeFiles.has(path))
       .map(({ path, dueMs }) => ({ path, inMs: Math.max(0, dueMs - nowMs) }))
       .sort((a, b) => a.inMs - b.inMs);
     return [...reading, ...waiting].slice(0, limit);
@@ -293,7 +292,7 @@ export class LocalChanges {
   #failed(batch: readonly DirtyPath[], error: unknown): void {
     this.#context.log.error({ error: String(error) }, 'a detection at changed paths failed; it is retried');
     const nowMs = this.#context.clock.monotonicMs();
-    for (const { path, firstMs } of batch) this.#settle.defer(path, firstMs, nowMs, nowMs + folderRetryMs);
+    for (const { path, firstMs } of batch) this.#settle.defer({ path, firstMs, lastMs: nowMs }, nowMs + folderRetryMs);
     this.#schedule();
   }
 
@@ -315,10 +314,7 @@ export class LocalChanges {
       );
       const nowMs = clock.monotonicMs();
       for (const path of result.published) this.#settle.published(path, nowMs);
-      for (const { unsettled, dueMs } of result.deferred) {
-        const { path, firstMs, lastMs, missingSinceMs } = unsettled;
-        this.#settle.defer(path, firstMs, lastMs, dueMs, missingSinceMs);
-      }
+      for (const { unsettled, dueMs, isLarge } of result.deferred) this.#settle.defer({ ...unsettled, isLarge }, dueMs);
       for (const path of result.unread) this.#settle.keepUnseen(path);
       // Paths that already wait for a detection are not delayed.
       for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
@@ -342,7 +338,7 @@ export class LocalChanges {
   #readAgain(path: string): void {
     const nowMs = this.#context.clock.monotonicMs();
     this.#settle.readOvertaken(path, nowMs);
-    this.#settle.defer(path, nowMs, nowMs, nowMs);
+    this.#settle.defer({ path, firstMs: nowMs, lastMs: nowMs, isLarge: true }, nowMs);
     this.#schedule();
   }
 }
