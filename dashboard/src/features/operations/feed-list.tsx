@@ -1,8 +1,9 @@
 import { formatCount } from '@lockstep/shared/present';
 import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useEffect, useRef } from 'react';
 import { FeedLine } from './feed-line.tsx';
 import classes from './feed-list.module.css';
 import { type FeedState, feedOperationsMax } from './feed-model.ts';
@@ -45,7 +46,8 @@ export function FeedList({
   readonly choose: (operation: string) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const linePixels = useLinePixels();
+  const isNarrow = useMediaQuery(narrow, false, { getInitialValueInEffect: false });
+  const linePixels = isNarrow ? narrowLinePixels : wideLinePixels;
   const rows = new FeedRows(feed.list, open);
   const virtualizer = useVirtualizer({
     count: rows.count + 1,
@@ -140,15 +142,4 @@ function Head() {
       <span className={classes.size}>Size</span>
     </div>
   );
-}
-
-function useLinePixels(): number {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(narrow).matches);
-  useEffect(() => {
-    const query = matchMedia(narrow);
-    const changed = (): void => setNarrow(query.matches);
-    query.addEventListener('change', changed);
-    return () => query.removeEventListener('change', changed);
-  }, []);
-  return isNarrow ? narrowLinePixels : wideLinePixels;
 }
