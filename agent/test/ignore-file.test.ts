@@ -3,6 +3,7 @@ import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import { addUnprivileged, isRoot } from '../../testkit/machine/unprivileged.ts';
 import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -83,6 +84,22 @@ test.each(accidents)(
     await isContent([ant, bee]);
   },
 );
+
+test('[IG6] a pipe takes the place of .lockstepignore while the agent runs: it is reported, and the rules stay', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path(rulesName), `${secret}\n`);
+  await inForce([ant, bee], secret);
+  await shell(ant.folder, `rm ${rulesName}; mkfifo ${rulesName}`);
+  expect(await reportOf(ant)).toMatch(/is a socket, pipe or device: put a file in its place.*stay in force/);
+  await writeFile(ant.path(secret), 'ant');
+  await writeFile(ant.path('after'), '');
+  await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('after'), 20_000);
+  expect(namesOf(bee.tree())).not.toContain(secret);
+  await unlink(ant.path(rulesName));
+  await isContent([ant, bee]);
+  expect(await readFile(ant.path(rulesName), 'utf8')).toBe(`${secret}\n`);
+});
 
 test.runIf(isRoot)(
   '[IG6] a .lockstepignore that cannot be read: the rules stay, also over a restart (root)',
