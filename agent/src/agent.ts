@@ -40,6 +40,8 @@ import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;
+/** The interval at which the agent checks whether its journal still has its name. */
+const journalLookMs = 1_000;
 /** A row that no one reads for this long is not worth its memory. */
 const cacheAgeMs = 60_000;
 
@@ -196,8 +198,11 @@ async function openJournal(
     log,
   });
   const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
+  // Ends the process with what the error says, as an error in a timer does.
+  const looking = setInterval(() => journal.endIfRemoved(), journalLookMs).unref();
   const close = (): void => {
     clearInterval(ageing);
+    clearInterval(looking);
     journal.close();
   };
   return { journal, setAside, close };

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import {
   chmod,
   lchown,
@@ -18,6 +18,7 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { lockstep } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { diffTrees, namesOf, readTree, subtree } from '../../testkit/tree.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
@@ -124,6 +125,26 @@ test('[LC10] names that are not UTF-8, sockets, pipes and devices are reported, 
   await shell(ant.folder, 'rm -r odd');
   await cluster().settled();
   await expect.poll(() => ant.problems()).toEqual([]);
+});
+
+test('[LC10] a file that a pipe or a link with a bad target replaces does not count as held, and comes back', async () => {
+  const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+  const files = ['piped', 'linked'];
+  for (const name of files) await writeFile(ant.path(name), name);
+  await cluster().settled();
+  await shell(ant.folder, 'rm piped linked; mkfifo piped');
+  await symlink(Buffer.from([0x2e, 0xff]), ant.path('linked'));
+  for (const name of files) {
+    await vi.waitFor(async () => {
+      expect((await lockstep(['why', ant.path(name)])).out).toContain(`${name} is not on this disk yet`);
+    }, 20_000);
+    expect((await ant.wait({ for: 'all', path: name, timeoutMs: 200 })).done).toBe(false);
+    expect(readFileSync(bee.path(name), 'utf8')).toBe(name);
+  }
+  await shell(ant.folder, 'rm piped linked');
+  await cluster().settled();
+  for (const name of files) expect(readFileSync(ant.path(name), 'utf8')).toBe(name);
+  await expect.poll(() => ant.problems(), { timeout: 20_000 }).toEqual([]);
 });
 
 test('[CT3] sizes around every limit, and holes', async () => {

@@ -3,6 +3,7 @@ import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import { addUnprivileged, isRoot } from '../../testkit/machine/unprivileged.ts';
 import type { Member } from '../../testkit/member.ts';
+import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -50,7 +51,7 @@ const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][]
   ['a symbolic link', /is a symbolic link, which is not followed/, (path) => symlink('elsewhere', path)],
   ['a directory', /is a directory: put a file/, (path) => mkdir(path)],
   ['above 1 MiB', /has more than 1048576 bytes: shorten it/, (path) => writeFile(path, '#'.repeat(1_048_577))],
-  ['UTF-16', /is not UTF-8 text/, (path) => writeFile(path, Buffer.from(`\ufeff${secret}\n`, 'utf16le'))],
+  ['UTF-16', /is not UTF-8 text, or has a NUL byte in it/, (path) => writeFile(path, Buffer.from(`\ufeff${secret}\n`, 'utf16le'))],
 ];
 
 test.each(accidents)(
@@ -83,6 +84,22 @@ test.each(accidents)(
     await isContent([ant, bee]);
   },
 );
+
+test('[IG6] a pipe takes the place of .lockstepignore while the agent runs: it is reported, and the rules stay', async () => {
+  const cluster = await startCluster(['ant', 'bee']);
+  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+  await writeFile(ant.path(rulesName), `${secret}\n`);
+  await inForce([ant, bee], secret);
+  await shell(ant.folder, `rm ${rulesName}; mkfifo ${rulesName}`);
+  expect(await reportOf(ant)).toMatch(/is a socket, pipe or device: put a file in its place.*stay in force/);
+  await writeFile(ant.path(secret), 'ant');
+  await writeFile(ant.path('after'), '');
+  await vi.waitFor(() => expect(namesOf(bee.tree())).toContain('after'), 20_000);
+  expect(namesOf(bee.tree())).not.toContain(secret);
+  await unlink(ant.path(rulesName));
+  await isContent([ant, bee]);
+  expect(await readFile(ant.path(rulesName), 'utf8')).toBe(`${secret}\n`);
+});
 
 test.runIf(isRoot)(
   '[IG6] a .lockstepignore that cannot be read: the rules stay, also over a restart (root)',

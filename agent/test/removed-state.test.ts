@@ -64,3 +64,32 @@ test('[ST2] a file at the place of the history is a problem, until it is removed
   expect(await readFile(bee.path('file'), 'utf8')).toBe('old, and new');
   await eventually(async () => expect(await bee.problems()).toEqual([]));
 });
+
+const journalFiles = ['journal.db', 'journal.db-wal', 'journal.db-shm'] as const;
+
+test.each([
+  ['all its files', journalFiles],
+  ['the database', ['journal.db']],
+  ['the write-ahead log', ['journal.db-wal']],
+] as const)(
+  '[JN13] the journal loses %s while the agent runs: it ends, and continues after a start',
+  async (_, files) => {
+    const cluster = await startCluster(['ant', 'bee']);
+    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
+    await shell(ant.folder, 'echo 1 > kept; echo 2 > edited; echo 3 > deleted');
+    await cluster.settled();
+    const { member } = await ant.status();
+    for (const file of files) rmSync(ant.state(file));
+    await ant.ended();
+    expect(ant.log.join('\n')).toMatch(/journal\.db\S* was removed or replaced while the agent ran/);
+    // A journal that had to be rebuilt would bring the deleted file back, and make a conflict of the edit.
+    await shell(ant.folder, 'echo changed > edited; rm deleted');
+    await ant.start();
+    await cluster.connected();
+    expect(namesOf(await cluster.settled())).toEqual(['edited', 'kept']);
+    expect(await readFile(bee.path('edited'), 'utf8')).toBe('changed\n');
+    expect((await ant.status()).member.id).toBe(member.id);
+    expect(ant.log.join('\n')).not.toContain('The journal was gone');
+    await cluster.verified();
+  },
+);

@@ -86,6 +86,7 @@ export const errorCodes = [
   'journal-newer',
   'journal-full', // no room on the disk for the journal
   'journal-disk', // the disk under the journal does not answer
+  'journal-removed', // a file of the journal was removed or replaced while it was open
   'watcher-unsupported', // the installed release of chokidar lacks a function that we call
   'worker-ended', // the thread that reads and writes the folder
   'handshake-failed', // the address answered, but there was no session

@@ -3,6 +3,7 @@ import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import type Sqlite from 'better-sqlite3';
 import { SqliteDatabase } from '../os/sqlite.ts';
 import { damaged, forbidden, newer, translated } from './journal-error.ts';
+import { JournalPlace } from './journal-place.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
 import { Statement } from './statement.ts';
 
@@ -42,6 +43,8 @@ export class JournalDatabase {
   readonly #begin: Statement;
   readonly #commit: Statement;
   readonly #rollback: Statement;
+  /** Undefined for a journal in memory. */
+  #place: JournalPlace | undefined;
   #inTransaction = false;
   #failure: { readonly error: unknown } | undefined;
 
@@ -56,6 +59,7 @@ export class JournalDatabase {
     this.#rollback = this.statement('ROLLBACK');
     try {
       this.#prepareFile();
+      if (this.#inFile) this.#place = new JournalPlace(path);
     } catch (error) {
       this.#sqlite.close();
       // A new file that a full disk left empty would look like a journal that was emptied.
@@ -95,7 +99,13 @@ export class JournalDatabase {
     }
   }
 
+  /** The first file of the journal that was removed or replaced since it was opened. */
+  get lost(): string | undefined {
+    return this.#place?.lost;
+  }
+
   close(): void {
+    this.#place?.putBack(this.#sqlite);
     this.#sqlite.close();
   }
 

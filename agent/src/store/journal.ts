@@ -12,6 +12,7 @@ import { HeadStore } from './heads/head-store.ts';
 import { MemberReader } from './heads/member-reader.ts';
 import { ParentStore } from './heads/parent-store.ts';
 import { JournalDamagedError } from './journal-error.ts';
+import { removed } from './journal-place.ts';
 import { AckStore } from './operations/acks.ts';
 import { AppliedReader } from './operations/applied.ts';
 import { BranchCutter } from './operations/branch-cutter.ts';
@@ -44,16 +45,29 @@ export interface JournalOptions {
   diskFailed?(error: LockstepError): void;
 }
 
+/** A journal in a file, which a user can remove. */
+export interface FileJournal extends Journal {
+  /** Closes the journal and throws `journal-removed` if a file of it was removed or replaced since it was opened. */
+  endIfRemoved(): void;
+}
+
 /**
  * Opens the journal at `path`, or creates it. Throws `journal-damaged`, `journal-newer`, and `copied-state` when the journal is another
  * member's.
  */
-export function openJournal(options: JournalOptions): Journal {
+export function openJournal(options: JournalOptions): FileJournal {
   const database = new JournalDatabase(options.path);
   try {
     const journal = compose(database, options);
     database.diskFailed = (error) => options.diskFailed?.(error);
-    return journal;
+    return Object.assign(journal, {
+      endIfRemoved() {
+        const { lost } = database;
+        if (lost === undefined) return;
+        database.close();
+        throw removed(options.path, lost);
+      },
+    });
   } catch (error) {
     database.close();
     throw error;
@@ -72,7 +86,7 @@ export interface SetAside {
  */
 export async function openJournalOrRebuild(
   options: JournalOptions & { readonly log: Log },
-): Promise<{ journal: Journal; setAside: SetAside | undefined }> {
+): Promise<{ journal: FileJournal; setAside: SetAside | undefined }> {
   const { path, log } = options;
   try {
     return { journal: openJournal(options), setAside: undefined };

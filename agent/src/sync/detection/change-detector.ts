@@ -2,6 +2,7 @@ import { type ProblemCode, parentOf, unreadHoldMs } from '@lockstep/shared';
 import { unconfirmedAt } from '../../core/confirmation.ts';
 import { type DirtyPath, largeFileDueMs, quietMsMin } from '../../core/detection/settle.ts';
 import { type DiskEntry, damagedEntry, isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
+import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
 import type { Seen } from '../../core/local-change.ts';
 import { judgeDoubt, keepDoubtful } from '../integrity/doubtful-content.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
@@ -120,7 +121,7 @@ class ChangeDetector {
       case 'special':
         // The state of another member is reported also where it is ignored.
         if (observation.problem === undefined && ignored.ignores(path, false)) this.detection.settle(path);
-        else this.#leaveAlone(path, observation.problem);
+        else this.#leaveAlone(path, observation.problem, row);
         return;
       case 'changing':
         this.detection.defer(unsettled, quietMsMin * 4);
@@ -170,7 +171,16 @@ class ChangeDetector {
     return rows.some((row) => row.path !== path && row.fingerprint && mayBeSameInode(row.fingerprint, unread));
   }
 
-  #leaveAlone(path: string, problem: (Observation & { state: 'special' })['problem']): void {
+  #leaveAlone(
+    path: string,
+    problem: (Observation & { state: 'special' })['problem'],
+    row: DiskEntry | undefined,
+  ): void {
+    if (row?.fingerprint !== undefined) {
+      // The former entry is not on this disk any more: it must not count as held. This is no delete, because a mount may hide it.
+      this.#changes.record({ path, entry: undefined });
+      if (holdsIgnoreRules(path)) this.#context.facts.rulesTouched.publish();
+    }
     const detail = problem?.detail ?? `${path} is a socket, pipe or device. It is left alone.`;
     this.#context.problems.set(problem?.code ?? 'path-special', { path }, detail);
     this.detection.settled.push(path);

@@ -134,6 +134,8 @@ describe('[LC20] any observation in the folder', () => {
         observe: (requests) =>
           Promise.resolve(requests.map(({ path }) => ({ ...(path === examined ? now : parent), path }))),
         inHistory: () => Promise.resolve(new Set()),
+        // No entry is still there when its mode or time is to be set.
+        apply: (steps) => Promise.resolve(steps.map(() => ({ result: 'changed' as const }))),
       }));
       const { context, operationWriter, journal } = member;
       for (const [path, seen] of walk) {
