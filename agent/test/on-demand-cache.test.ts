@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdir, open, readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { transfersSchema } from '@lockstep/shared/api';
 import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
-import { lockstep } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { addOnDemand, level, namesIn, put } from './support/on-demand.ts';
 
@@ -170,3 +171,31 @@ test.skipIf(process.getuid?.() !== 0)(
     await eventually(() => expect(namesIn(cow)).toEqual(['disk', 'disk/a', 'disk/b', 'disk/more']));
   },
 );
+
+test('[CL23] the sums of `transfers` count what a member on demand fetches, there and at the source', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const size = 24 * mebibyte;
+  await writeFile(ant.path('film'), randomBytes(size));
+  const cow = await addOnDemand(cluster, 'cow');
+  await level(cow, ant);
+  const transfersOf = async (member: Member) => transfersSchema.parse(await member.get('/transfers'));
+  // All of it would take more than a minute.
+  expect((await lockstep(['limit', '--send', '256 KiB/s', ant.folder])).code).toBe(0);
+  expect((await lockstep(['pin', cow.path('film')])).code).toBe(0);
+  for (const [member, side] of [[cow, 'arriving'] as const, [ant, 'leaving'] as const]) {
+    await eventually(async () => {
+      const { [side]: sum } = await transfersOf(member);
+      expect(sum.left).toBeGreaterThan(0);
+      expect(sum.left).toBeLessThan(size);
+      expect(sum.bytesPerSecond).toBeGreaterThan(0);
+      expect(sum.secondsLeft).toBeCloseTo(sum.left / sum.bytesPerSecond, 0);
+    });
+  }
+  expect((await lockstep(['transfers', '--once', cow.folder])).out).toMatch(/^Arriving: [\d.]+ MB to go at .+, about /);
+  expect((await lockstep(['limit', '--send', 'none', ant.folder])).code).toBe(0);
+  await eventually(async () => {
+    expect((await transfersOf(cow)).arriving).toEqual({ left: 0, bytesPerSecond: 0, secondsLeft: null });
+    expect((await transfersOf(ant)).leaving.left).toBe(0);
+  });
+});

@@ -19,6 +19,13 @@ function versionsIn(list: string, isStrong: boolean): ReadonlySet<string> | 'any
   return versions;
 }
 
+/** The versions that If-Match names. Throws `request-invalid`. */
+function namedVersions(match: string): ReadonlySet<string> | 'any' {
+  const versions = versionsIn(match, true);
+  if (versions === undefined) throw invalid('If-Match must be * or a list of versions in quotes, as ETag gives them.');
+  return versions;
+}
+
 /** The condition that a request to write sets on the current entry. Throws `request-invalid`. */
 export function writeCondition(headers: IncomingHttpHeaders): Condition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
@@ -29,8 +36,7 @@ export function writeCondition(headers: IncomingHttpHeaders): Condition {
     return { is: 'absent' };
   }
   if (match === undefined) return { is: 'none' };
-  const versions = versionsIn(match, true);
-  if (versions === undefined) throw invalid('If-Match must be * or a list of versions in quotes, as ETag gives them.');
+  const versions = namedVersions(match);
   return versions === 'any' ? { is: 'any' } : { is: 'versions', versions };
 }
 
@@ -46,6 +52,12 @@ export function namedVersion(headers: IncomingHttpHeaders): string {
   const [version, ...others] = condition.is === 'versions' ? condition.versions : [];
   if (version !== undefined && others.length === 0) return version;
   throw invalid('If-Match must name one version of config.toml.');
+}
+
+/** True unless the reader asks for other versions, by If-Match. Throws `request-invalid`. */
+export function isNamed({ 'if-match': match }: IncomingHttpHeaders, version: string): boolean {
+  const versions = match === undefined ? 'any' : namedVersions(match);
+  return versions === 'any' || versions.has(version);
 }
 
 /** True if the reader has this version already. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { dotKey, type Operation } from '@lockstep/shared';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Engine } from '../sync/engine.ts';
-import { isKnown, rangeOf } from './conditions.ts';
+import { isKnown, isNamed, rangeOf } from './conditions.ts';
 import { HttpError } from './errors.ts';
 import { etagOf } from './etag.ts';
 import { openVersion } from './queries/folder/content.ts';
@@ -10,7 +10,7 @@ import { inertPolicy, unknownType } from './shown-type.ts';
 
 /**
  * Answers with the bytes of a version of a file, or the part that `Range` asks for, as a download: a browser does not run them. 304 if the
- * client has that version. Throws 416 for a range that begins after the end, and the errors of `openVersion`.
+ * client has that version, 412 if `If-Match` names others. Throws 416 for a range that begins after the end, and the errors of `openVersion`.
  */
 export async function sendVersion(
   engine: Engine,
@@ -20,6 +20,10 @@ export async function sendVersion(
 ): Promise<FastifyReply> {
   const version = dotKey(operation);
   reply.header('etag', etagOf(version)).header('cache-control', 'no-cache');
+  if (!isNamed(headers, version)) {
+    const message = `${operation.path} has changed since it was shown: read it again, or without If-Match.`;
+    throw new HttpError(412, { code: 'version-mismatch', message, version });
+  }
   if (isKnown(headers, version)) return reply.code(304).send();
   const { path, size = 0 } = operation;
   const range = rangeOf(headers, version, size);

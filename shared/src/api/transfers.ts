@@ -82,7 +82,9 @@ export const transfersSchema = z
     reused: countSchema.describe(
       'Bytes of files written here since the agent started that were not sent: this machine had them, or they are zeros.',
     ),
-    leaving: trafficTotalSchema.describe('Into the other members that are heard, and what of it leaves here.'),
+    leaving: trafficTotalSchema.describe(
+      'Into the other members that are heard, and what of it leaves here. Of those on demand the files on their way from here.',
+    ),
     limits: list(limitSchema).describe('The limits because of which contents wait now.'),
     transfers: list(transferSchema).describe(
       'Into this member: those that move first, and of these those with the fewest bytes left.',

@@ -25,15 +25,16 @@ export function readTransfers(engine: Engine): Transfers {
   const { journal, clock } = engine.context;
   const progress = engine.transfers.progress();
   const nowMs = clock.monotonicMs();
+  const leavingFiles = departures(engine, nowMs);
   return {
-    arriving: arriving(engine),
+    arriving: arriving(engine, progress),
     reused: engine.totals.bytesReused,
-    leaving: leaving(engine),
+    leaving: leaving(engine, leavingFiles),
     limits: delayingLimits(engine),
     transfers: progress
       .map((transfer) => reportTransfer(engine, transfer, nowMs))
       .sort((a, b) => compareMoving(movingFile(a, a.done), movingFile(b, b.done))),
-    departures: departures(engine, nowMs),
+    departures: leavingFiles,
     pending: journal.totals.counts().pending,
     pendingPaths: pendingPaths(engine, new Set(progress.map(({ path }) => path))),
     changing: engine.localChanges
@@ -80,22 +81,40 @@ function reportTransfer(engine: Engine, transfer: TransferProgress, nowMs: numbe
   };
 }
 
-function arriving(engine: Engine): TrafficTotal {
+/** A member on demand lacks no bytes: what it fetches, to be read or as a copy, is all that is to come. So is a repair elsewhere. */
+function arriving(engine: Engine, fetched: readonly TransferProgress[]): TrafficTotal {
   const progress = ownProgress(engine);
-  if (progress === undefined) return { left: 0, bytesPerSecond: 0, secondsLeft: null };
+  if (progress === undefined || engine.context.self.onDemand === true)
+    return sumOf(fetched.map((file) => ({ ...file, left: Math.max(0, file.size - file.doneBytes) })));
   const { there, total, bytesPerSecond, secondsLeft } = progress;
   return { left: total - there, bytesPerSecond: bytesPerSecond ?? 0, secondsLeft };
 }
 
-/** The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. */
-function leaving(engine: Engine): TrafficTotal {
-  const lacking = heardPeers(engine).flatMap((peer) => peerProgress(engine, peer) ?? []);
-  const times = lacking.map(({ secondsLeft }) => secondsLeft);
+/**
+ * The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. One on demand says
+ * not what it fetches: of that the files that come from here count.
+ */
+function leaving(engine: Engine, sent: readonly Departure[]): TrafficTotal {
+  const onDemand = new Set<string>(heardPeers(engine).flatMap(({ id }) => (engine.peers.isOnDemand(id) ? id : [])));
+  const lacking = heardPeers(engine).flatMap((peer) =>
+    onDemand.has(peer.id) ? [] : (peerProgress(engine, peer) ?? []),
+  );
+  const fetched = sumOf(
+    sent.filter(({ to }) => onDemand.has(to)).map((file) => ({ ...file, left: file.size - file.sent })),
+  );
+  const times = [...lacking.map(({ secondsLeft }) => secondsLeft), ...(fetched.left > 0 ? [fetched.secondsLeft] : [])];
   return {
-    left: lacking.reduce((sum, { there, total }) => sum + total - there, 0),
+    left: lacking.reduce((sum, { there, total }) => sum + total - there, fetched.left),
     bytesPerSecond: engine.peers.ready().reduce((sum, peer) => sum + engine.departures.perSecond(peer), 0),
     secondsLeft: times.length === 0 || times.includes(null) ? null : Math.max(...times.map(Number)),
   };
+}
+
+/** The sum of files on their way, which share one line. */
+function sumOf(files: readonly { readonly left: number; readonly bytesPerSecond: number }[]): TrafficTotal {
+  const left = files.reduce((sum, file) => sum + file.left, 0);
+  const bytesPerSecond = files.reduce((sum, file) => sum + file.bytesPerSecond, 0);
+  return { left, bytesPerSecond, secondsLeft: left > 0 && bytesPerSecond > 0 ? left / bytesPerSecond : null };
 }
 
 function departures(engine: Engine, nowMs: number): readonly Departure[] {

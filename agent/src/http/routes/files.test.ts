@@ -311,3 +311,18 @@ test('[FM9] a file without a Content-Length is refused as soon as too many bytes
   expect(served.ant.volume.disk.at('film')).toBeUndefined();
   expect(await send(3)).toMatchObject({ status: 201 });
 });
+
+test('[FA2] a read of a version that is not there any more is refused, and gets no bytes of another one', async () => {
+  const old = String((await put('a', 'one')).headers.etag);
+  const etag = String((await put('a', 'two', { 'if-match': old })).headers.etag);
+  for (const method of ['GET', 'HEAD'] as const)
+    expect(await ask(method, 'a', { headers: { 'if-match': old, range: 'bytes=1-' } })).toMatchObject({
+      status: 412,
+      headers: { etag },
+    });
+  const { said } = await ask('GET', 'a', { headers: { 'if-match': old, range: 'bytes=9-' } });
+  expect(said.error).toMatchObject({ code: 'version-mismatch', version: JSON.parse(etag) });
+  expect(await ask('GET', 'a', { headers: { 'if-match': 'two' } })).toMatchObject({ status: 400 });
+  for (const tags of ['*', `${old}, ${etag}`])
+    expect(await ask('GET', 'a', { headers: { 'if-match': tags } })).toMatchObject({ status: 200, body: 'two' });
+});

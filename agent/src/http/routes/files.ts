@@ -73,7 +73,7 @@ const readingRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = async (ap
     config: { atOnce: contentsMax },
     schema: {
       tags: ['files'],
-      description: `${place} Range, If-Range and If-None-Match are heeded; ETag is the version. A directory is answered as JSON.`,
+      description: `${place} Range, If-Range, If-Match and If-None-Match are heeded; ETag is the version. A directory is answered as JSON.`,
       querystring: filesQuerySchema,
       response: answers(z.any().describe('The bytes of the file, or the entries of the directory.')),
     },
