@@ -51,7 +51,11 @@ const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][]
   ['a symbolic link', /is a symbolic link, which is not followed/, (path) => symlink('elsewhere', path)],
   ['a directory', /is a directory: put a file/, (path) => mkdir(path)],
   ['above 1 MiB', /has more than 1048576 bytes: shorten it/, (path) => writeFile(path, '#'.repeat(1_048_577))],
-  ['UTF-16', /is not UTF-8 text, or has a NUL byte in it/, (path) => writeFile(path, Buffer.from(`\ufeff${secret}\n`, 'utf16le'))],
+  [
+    'UTF-16',
+    /is not UTF-8 text, or has a NUL byte in it/,
+    (path) => writeFile(path, Buffer.from(`\ufeff${secret}\n`, 'utf16le')),
+  ],
 ];
 
 test.each(accidents)(

@@ -135,7 +135,8 @@ function readingOf(seen: Observation | undefined): IgnoreReading {
     case 'file': {
       if (seen.bytes === undefined) return fault(tooLong);
       const text = textOf(seen.bytes);
-      if (text === undefined) return fault('is not UTF-8 text, or has a NUL byte in it: save it as plain text in UTF-8.');
+      if (text === undefined)
+        return fault('is not UTF-8 text, or has a NUL byte in it: save it as plain text in UTF-8.');
       return { state: 'rules', text };
     }
     case 'large':
