@@ -31,7 +31,8 @@ import { BlockBuffers } from './os/block-buffers.ts';
 import { CounterFile } from './os/counter-file.ts';
 import { loadMeter, nodeClock, readBoot } from './os/node-clock.ts';
 import { shellWord } from './os/shell-word.ts';
-import { openJournalOrRebuild, type SetAside } from './store/journal.ts';
+import type { SetAside } from './store/journal.ts';
+import { openRunningJournal, type RunningJournal } from './store/running-journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
 import type { Folder } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
@@ -40,10 +41,6 @@ import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;
-/** The interval at which the agent checks whether its journal still has its name. */
-const journalLookMs = 1_000;
-/** A row that no one reads for this long is not worth its memory. */
-const cacheAgeMs = 60_000;
 
 export interface AgentOptions {
   /** The member's folder; its state directory has been checked and is locked by this process. */
@@ -172,19 +169,12 @@ async function readKeys({ directory, loaded: { config }, log }: AgentOptions): P
   };
 }
 
-/** A journal whose caches age until it is closed. `setAside`: the damaged one that it replaces. */
-interface OpenedJournal {
-  readonly journal: Journal;
-  readonly setAside: SetAside | undefined;
-  readonly close: () => void;
-}
-
-async function openJournal(
+function openJournal(
   { directory, log }: AgentOptions,
   memberId: MemberId,
   remoteCounters: CounterFile | undefined,
-): Promise<OpenedJournal> {
-  const { journal, setAside } = await openJournalOrRebuild({
+): Promise<RunningJournal> {
+  return openRunningJournal({
     path: join(statePath(directory), 'journal.db'),
     memberId,
     beforeRemote: (path) => remoteCounters?.raise(parentOf(path)),
@@ -197,15 +187,6 @@ async function openJournal(
       }),
     log,
   });
-  const ageing = setInterval(() => journal.ageCaches(), cacheAgeMs).unref();
-  // Ends the process with what the error says, as an error in a timer does.
-  const looking = setInterval(() => journal.endIfRemoved(), journalLookMs).unref();
-  const close = (): void => {
-    clearInterval(ageing);
-    clearInterval(looking);
-    journal.close();
-  };
-  return { journal, setAside, close };
 }
 
 /** Prepares the journal for operations of this run. Throws `member-left` if the member has left the cluster and does not join again. */

@@ -15,7 +15,7 @@ import {
 import { onTestFinished } from 'vitest';
 import type { Fingerprint } from '../core/entry.ts';
 import type { Journal } from '../sync/ports/journal.ts';
-import { openJournal } from './journal.ts';
+import { type FileJournal, openJournal } from './journal.ts';
 
 export const [antMember, beeMember] = ['a', 'b'].map((letter) => letter.repeat(52)) as [MemberId, MemberId];
 export const [ant, bee, cat] = ['a', 'b', 'c'].map((letter) => originId(letter.repeat(52) as MemberId, 'aaaaaaaa')) as [
@@ -28,7 +28,7 @@ export const [ant, bee, cat] = ['a', 'b', 'c'].map((letter) => originId(letter.r
 export const journaledAt = 1_790_000_000_000;
 
 /** Opens ant's journal; draws the origin `ant`. */
-export function openAnt(path: string): Journal {
+export function openAnt(path: string): FileJournal {
   return openJournal({ path, memberId: antMember, random: () => 0, nowMs: () => journaledAt });
 }
 

@@ -19,11 +19,16 @@ export class JournalPlace {
     this.#files = suffixes.map((suffix) => identityOf(path + suffix));
   }
 
-  /** The first file that is gone or is another one; undefined also while the whole state directory is gone, which may come back. */
+  /** The first file that is gone or is another one; undefined also while the whole state directory is gone, or cannot be read: it may come back. */
   get lost(): string | undefined {
-    if (identityOf(dirname(this.#path)) !== this.#directory) return undefined;
-    const index = suffixes.findIndex((suffix, at) => identityOf(this.#path + suffix) !== this.#files[at]);
-    return suffixes[index] === undefined ? undefined : this.#path + suffixes[index];
+    try {
+      const lost = suffixes.find((suffix, index) => identityOf(this.#path + suffix) !== this.#files[index]);
+      // Asked last: the directory may be moved away between the two.
+      const isThere = lost !== undefined && identityOf(dirname(this.#path)) === this.#directory;
+      return isThere ? this.#path + lost : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /**
@@ -53,7 +58,7 @@ export function removed(path: string, lost: string): LockstepError {
   return new LockstepError(
     'journal-removed',
     `${lost} was removed or replaced while the agent ran, so the agent ended: what it would have written from now on would have been lost. ` +
-      `Start it again (lockstep up). It continues with ${path}, which was written again if its name was free.`,
+      `Start it again (lockstep up). It continues with ${path}, which was written again if its name was free and the disk had room.`,
   );
 }
 

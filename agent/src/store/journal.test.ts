@@ -1,14 +1,44 @@
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ant, beeMember, openAnt, put, show, temporaryFolder } from './fixtures.contract.ts';
 import { journalContract } from './journal.contract.ts';
 import { openJournal } from './journal.ts';
+
+const isRoot = process.getuid?.() === 0;
+const nobody = 65_534;
 
 describe('a journal in memory', () => journalContract(() => openAnt(':memory:')));
 
 describe('a journal in a file', () => {
   journalContract(() => openAnt(join(temporaryFolder(), 'journal.db')));
+});
+
+test('[JN13] a journal whose directory is moved away, or cannot be reached, is not taken for removed', () => {
+  const directory = temporaryFolder();
+  const [folder, elsewhere] = [join(directory, 'folder'), join(directory, 'elsewhere')];
+  mkdirSync(folder);
+  const journal = openAnt(join(folder, 'journal.db'));
+  onTestFinished(() => journal.close());
+  journal.append([put(ant, 1, 'x')]);
+  renameSync(folder, elsewhere);
+  journal.endIfRemoved();
+  writeFileSync(folder, 'a file at its place');
+  journal.endIfRemoved();
+  rmSync(folder);
+  renameSync(elsewhere, folder);
+  chmodSync(folder, 0);
+  // Root may enter any directory.
+  if (isRoot) process.seteuid?.(nobody);
+  try {
+    journal.endIfRemoved();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    chmodSync(folder, 0o700);
+  }
+  rmSync(join(folder, 'journal.db-wal'));
+  expect(() => journal.endIfRemoved()).toThrow('journal.db-wal was removed or replaced while the agent ran');
 });
 
 describe('a journal that is opened again', () => {

@@ -91,14 +91,13 @@ function arriving(engine: Engine, fetched: readonly TransferProgress[]): Traffic
 }
 
 /**
- * The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. One on demand says
- * not what it fetches: of that the files that come from here count.
+ * The others get it from all members that have it: what they lack, and until when, is not a matter of this member alone. One on demand does
+ * not say what it fetches: the files that come from here count.
  */
 function leaving(engine: Engine, sent: readonly Departure[]): TrafficTotal {
-  const onDemand = new Set<string>(heardPeers(engine).flatMap(({ id }) => (engine.peers.isOnDemand(id) ? id : [])));
-  const lacking = heardPeers(engine).flatMap((peer) =>
-    onDemand.has(peer.id) ? [] : (peerProgress(engine, peer) ?? []),
-  );
+  const peers = heardPeers(engine);
+  const onDemand = new Set<string>(peers.map(({ id }) => id).filter((id) => engine.peers.isOnDemand(id)));
+  const lacking = peers.filter(({ id }) => !onDemand.has(id)).flatMap((peer) => peerProgress(engine, peer) ?? []);
   const fetched = sumOf(
     sent.filter(({ to }) => onDemand.has(to)).map((file) => ({ ...file, left: file.size - file.sent })),
   );
