@@ -7,7 +7,7 @@ const lookMs = 1_000;
 /** A row that no one reads for this long is not worth its memory. */
 const cacheAgeMs = 60_000;
 
-/** A journal whose caches age, and whose files are looked at, until it is closed. `setAside`: the damaged one that it replaces. */
+/** A journal whose caches age, and whose files are checked, until it is closed. `setAside`: the damaged one that it replaces. */
 export interface RunningJournal {
   readonly journal: Journal;
   readonly setAside: SetAside | undefined;
