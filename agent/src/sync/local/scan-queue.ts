@@ -2,6 +2,7 @@ import {
   isBelow,
   joinPath,
   nameOf,
+  type Problem,
   type ProblemCode,
   parentOf,
   stateDirectoryName,
@@ -120,12 +121,14 @@ export class ScanQueue {
     const { folder, ignored, log } = this.#context;
     const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
     const found: Found = { skipped: new Set(), unread: [] };
+    // A later one, or one that is reported again, is about an entry that the listing may lack.
+    const reported = new Set(this.#context.problems.list());
     try {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
         if (this.#stopped) return;
         for (const scanned of chunk) this.#compare(scanned, found);
       }
-      this.#forgetSkipped(directory, recursive, found);
+      this.#forgetSkipped(directory, { recursive, reported, found });
       this.#forgetUnread(directory, recursive, found);
       if (directory === '' && recursive) this.#listener.scanned();
     } catch (error) {
@@ -140,11 +143,16 @@ export class ScanQueue {
     this.#unread.set(directory, { sinceMs, code });
   }
 
-  /** Withdraws problems of skipped entries that a listing no longer contains: no detection examines these entries. */
-  #forgetSkipped(directory: string, recursive: boolean, { skipped, unread }: Found): void {
+  /** Withdraws those of the `reported` problems whose entry a listing no longer contains: no detection examines it. */
+  #forgetSkipped(
+    directory: string,
+    { recursive, reported, found }: { recursive: boolean; reported: ReadonlySet<Problem>; found: Found },
+  ): void {
     const { problems, journal } = this.#context;
-    for (const { code, path } of problems.list()) {
-      if (path === undefined || !skippedCodes.has(code) || skipped.has(path)) continue;
+    const { skipped, unread } = found;
+    for (const problem of problems.list()) {
+      const { code, path } = problem;
+      if (path === undefined || !skippedCodes.has(code) || skipped.has(path) || !reported.has(problem)) continue;
       // An operation of another member at the path has the same problem for another reason: it cannot be applied here.
       if (code === 'path-too-long' && journal.heads.at(path).length > 0) continue;
       const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;

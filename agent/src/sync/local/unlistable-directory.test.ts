@@ -117,3 +117,28 @@ test('[AK5] a directory stays unread if the folder was out of reach for a moment
   await started;
   expect(changes.unread('')).toEqual([]);
 });
+
+test('[LC10] a scan withdraws no problem that was reported while it ran', async () => {
+  let isMade = true;
+  const member = new LoneMember(
+    scanning((scanned) => {
+      // A detection examines an entry that was made after its directory was listed.
+      if (scanned.path === '' && isMade) report();
+      return scanned;
+    }),
+  );
+  const { problems } = member.context;
+  const report = (): void => problems.set('path-not-utf8', { path: 'link' }, 'The target of the link is not UTF-8.');
+  const changes = new LocalChanges(member.context, member.operationWriter);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  expect(problems.list()).toMatchObject([{ path: 'link' }]);
+  changes.scan('', false);
+  await member.passes(1_000);
+  expect(problems.list()).toMatchObject([{ path: 'link' }]);
+  isMade = false;
+  changes.scan('', false);
+  await member.passes(1_000);
+  expect(problems.list()).toEqual([]);
+});
