@@ -1,5 +1,7 @@
-import type { OriginId } from '@lockstep/shared';
+import type { Operation, OriginId } from '@lockstep/shared';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { conflictPath } from '../../core/conflict-name.ts';
+import type { DiskEntry } from '../../core/entry.ts';
 import {
   begins,
   changes,
@@ -107,6 +109,28 @@ describe('[PC2] after another boot of the machine', () => {
     Object.assign(member.volume.disk.at('file') ?? {}, { content: second });
     await begins('boot-2', member.context.clock.wallMs());
     expect(member.journal.heads.at('file').map(({ content }) => content)).toContain(second.id);
+  });
+
+  // The simulator's seed 141859. The version of bee that replaces the file has not been applied yet.
+  test('a conflict copy that was given the name of its original since is a version of its own', async () => {
+    await writes('file', first);
+    const [lost] = member.journal.heads.at('file') as [Operation];
+    const copy = conflictPath('file', lost.hlc, 'ant');
+    await writes(copy, first);
+    member.volume.disk.utimes(copy, member.volume.disk.at('file')?.mtimeMs ?? 0);
+    await member.passes(3_000);
+    const bootedMs = member.context.clock.wallMs();
+    const { disk } = member.journal;
+    disk.synced(0, disk.unsynced().mark, { beganMs: bootedMs, endedMs: bootedMs });
+    const { path, ...row } = disk.at('file') as DiskEntry;
+    disk.record([{ path, entry: { ...row, unsynced: true } }]);
+    member.received(
+      member.operation('file', { kind: 'put', text: 'by bee' }, { origin: 'bee' as OriginId, parents: [lost] }),
+    );
+    await member.passes(1_000);
+    member.volume.disk.rename(copy, 'file');
+    expect(await begins('boot-2', bootedMs)).toBe(false);
+    expect(member.journal.heads.at('file').map(({ content }) => content)).toContain(first.id);
   });
 
   test('a later write is an edit that supersedes nothing', async () => {

@@ -136,6 +136,8 @@ export class PowerCutCheck {
       if (row.fingerprint === undefined && isLive(shown)) continue;
       const isTouched = left.state !== 'absent' && this.#isTouched(row, left.fingerprint, bootedMs);
       const verdict = this.#judge(row, shown, left, isTouched);
+      // The row keeps its fingerprint: the next detection examines what the user put there, for example a conflict copy of the file.
+      if (verdict.is === 'whole' && isTouched && !isAsBefore(row, left)) continue;
       const isLost = verdict.is === 'damaged' && verdict.isSomebodys && !(await this.#isKeptAside(observation));
       // Without a copy the bytes stay where they are, as an edit.
       changes.push(...this.#note(row, shown, isLost ? { is: 'edited' } : verdict, observation));
@@ -260,6 +262,10 @@ export class PowerCutCheck {
       }
     }
   }
+}
+
+function isAsBefore({ fingerprint: before }: DiskEntry, left: Left): boolean {
+  return left.state !== 'absent' && before !== undefined && isSameFingerprint(before, left.fingerprint);
 }
 
 /** The entry at the path; undefined if it is unknown. */
