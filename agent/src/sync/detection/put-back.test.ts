@@ -90,6 +90,18 @@ describe.each(kinds)('[CF12] a %s that lost is a version of its own', (kind) => 
     expect(isVersion()).toBe(true);
   });
 
+  // The simulator's seed 134464: the file was deleted and written again with the same bytes, and the copy's delete was journaled last.
+  test('if it was written again after its copy was deleted, and before that was found', async () => {
+    const { member, disk, detected } = await lostHere(kind, { holdsDeletes: false });
+    for (const path of [copy, name]) disk.unlink(path);
+    await member.passes(5_000);
+    make(disk, name, kind, 'lost');
+    await detected(name);
+    await detected(copy);
+    const { operation: last } = member.journal.log.rows({ beforeRow: Number.MAX_SAFE_INTEGER, limit: 1 })[0] ?? {};
+    expect([last?.path, last?.kind]).toEqual([name, kind === 'file' ? 'put' : 'symlink']);
+  });
+
   test('once its copy was deleted, and it was touched', async () => {
     const { disk, detected, isVersion } = await lostHere(kind);
     disk.unlink(copy);

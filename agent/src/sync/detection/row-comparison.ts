@@ -12,7 +12,7 @@ import {
 } from '../../core/entry.ts';
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
 import { keptContents } from '../contents/kept-contents.ts';
-import { isPutBack } from '../integrity/copy-check.ts';
+import { findPutBack } from '../integrity/copy-check.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
 
@@ -70,7 +70,9 @@ export class RowComparison {
         if (row === undefined) return;
         const { dot } = row;
         const { fingerprint, racy } = change;
-        if (shown && head !== shown && (await isPutBack(this.#context, fingerprint, row, shown))) {
+        const putBack = shown && head !== shown && (await findPutBack(this.#context, fingerprint, row, shown));
+        if (putBack) {
+          this.#removeCopies(putBack.removedCopies);
           this.#changes.add({ ...draftAgain(shown), fingerprint, racy });
           return;
         }
@@ -98,10 +100,28 @@ export class RowComparison {
         return;
       case 'adopt-attributes':
         return this.#adoptAttributes(path, change.head, change.fingerprint, racy);
-      case 'draft':
-        this.#markOtherNames(change.draft);
-        this.#changes.addSingle(change.draft);
+      case 'draft': {
+        const { draft } = change;
+        const { kind, fingerprint } = draft;
+        const isNewlyTimed = kind === 'attr' && row && shown && head !== shown && fingerprint;
+        const putBack = isNewlyTimed && (await findPutBack(this.#context, fingerprint, row, shown));
+        this.#markOtherNames(draft);
+        if (putBack) this.#removeCopies(putBack.removedCopies);
+        this.#changes.addSingle(putBack ? { ...draft, kind: 'put', keeps: undefined } : draft);
         return;
+      }
+    }
+  }
+
+  /**
+   * Drafts the deletes of conflict copies before the version that their user put back: a later delete of a copy means that its content is
+   * no longer needed.
+   */
+  #removeCopies(copies: readonly DiskEntry[]): void {
+    for (const { path, dot, content } of copies) {
+      const operation = this.#context.journal.log.operation(dot);
+      if (operation === undefined || this.#changes.has(path)) continue;
+      this.#changes.add({ path, kind: 'delete', parents: [operation], replaced: content, vanished: true });
     }
   }
 

@@ -50,23 +50,41 @@ export function isCopyOf(copy: Operation, lost: Pick<Operation, 'content' | 'tar
   return isLive(copy) && copy.content === lost.content && copy.target === lost.target;
 }
 
+/** A losing version whose file or link a user put back, and its conflict copies that are gone from this disk. */
+interface PutBack {
+  readonly removedCopies: readonly DiskEntry[];
+}
+
 /**
- * True if a losing file or link is the only entry with its content. It is about to be replaced, a user has moved or touched it since, and
- * no conflict copy of it is whole.
+ * Set if a losing file or link is the only entry with its content. It is about to be replaced, a user has moved, touched or written it
+ * since, and no conflict copy of it is whole.
  */
-export async function isPutBack(
+export async function findPutBack(
   context: Context,
   fingerprint: Fingerprint,
   row: DiskEntry,
   lost: Operation,
-): Promise<boolean> {
-  if (isDirectoryMode(fingerprint.mode)) return false;
-  if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return false;
+): Promise<PutBack | undefined> {
+  if (isDirectoryMode(fingerprint.mode)) return undefined;
+  if (row.damaged || !row.fingerprint || isSameFingerprint(row.fingerprint, fingerprint)) return undefined;
   const { path } = row;
   const copies = copiesLike(context, conflictPath(path, lost.hlc, ''))
     .filter((copy) => originalPath(copy.path) === path)
     .filter((copy) => context.journal.log.everHad(copy.path, lost));
-  if (copies.length === 0) return false;
+  if (copies.length === 0) return undefined;
   const alike = copies.filter((copy) => isCopyOf(copy, lost));
-  return alike.length === 0 || !(await isAnyWhole(context, alike));
+  if (alike.length === 0) return { removedCopies: [] };
+  return (await isAnyWhole(context, alike)) ? undefined : { removedCopies: await removedOf(context, alike) };
+}
+
+/** The rows of those copies that are gone from this disk. */
+async function removedOf(
+  { folder, journal, ignored }: Context,
+  copies: readonly Operation[],
+): Promise<readonly DiskEntry[]> {
+  const shown = copies
+    .filter(({ path }) => !ignored.ignores(path, false))
+    .flatMap(({ path }) => journal.disk.at(path) ?? []);
+  const seen = await folder.observe(shown.map(({ path, fingerprint }) => ({ path, expected: fingerprint })));
+  return shown.filter((_, index) => seen[index]?.state === 'absent');
 }
