@@ -1,7 +1,8 @@
 import { dotKey, type MemberId, type Operation } from '@lockstep/shared';
-import type { PendingPath } from '../../core/entry.ts';
+import type { DiskChange, PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan/plan.ts';
 import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
+import { changedEntries } from '../integrity/changed-entries.ts';
 import { readRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
@@ -91,19 +92,20 @@ export class ApplyBatch {
     const ready = journal.totals.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
     if (ready.length === 0) return nothingReady;
     const plan = planBatch(ready, view);
-    if (plan.records.length > 0) journal.disk.record(plan.records);
+    const records = await this.#withoutChanged(plan.records);
+    if (records.length > 0) journal.disk.record(records);
     for (const head of plan.hidden) this.#blocked.block(head.path, head, 'its content is below a mount that hides it');
     const refused = new Set<FetchSize>();
     for (const operation of await this.#withoutUnseen(plan.needs)) {
       if (!this.#fetch(operation)) refused.add(fetchSize(operation.size ?? 0));
     }
-    if (plan.records.length > 0) this.#context.facts.applied.publish({ entries: 0, bytes: 0 });
+    if (records.length > 0) this.#context.facts.applied.publish({ entries: 0, bytes: 0 });
     const done = await this.#executor.steps(plan.steps);
-    const progress = plan.records.length > 0 || done.progress;
+    const progress = records.length > 0 || done.progress;
     const waiting = plan.waiting.length > 0;
     // Waiting paths are planned again after progress elsewhere; without progress they only wait for one another.
     if (!progress && waiting) this.#timer.in(waitingLookMs);
-    for (const { path } of plan.records) this.#blocked.over(path);
+    for (const { path } of records) this.#blocked.over(path);
     return { isReady: true, progress, waiting, refused, planAgain: done.planAgain };
   }
 
@@ -150,11 +152,7 @@ export class ApplyBatch {
   /** The rows without those whose entry must not be replaced yet, because it may hold a very recent edit of a user. */
   async #withoutRacy(rows: readonly PendingPath[]): Promise<readonly PendingPath[]> {
     const { certain, changed, racy, dirty, large } = await readRacyRows(this.#context, rows);
-    for (const { path, heads } of changed) {
-      if (heads[0])
-        this.#blocked.block(path, heads[0], 'its entry on this disk has changed, and that change is journaled first');
-      this.#context.facts.doubted.publish(path);
-    }
+    for (const { path, heads } of changed) this.#awaitChange(path, heads[0]);
     for (const { path, heads } of racy) {
       if (heads[0]) this.#blocked.block(path, heads[0], 'its entry on this disk changed a moment ago');
     }
@@ -168,6 +166,20 @@ export class ApplyBatch {
         this.#blocked.block(path, heads[0], 'the large file at its path changed recently and is read again first');
     }
     return certain;
+  }
+
+  /** The records without those whose entry a user has changed: see `changedEntries`. */
+  async #withoutChanged(records: readonly DiskChange[]): Promise<readonly DiskChange[]> {
+    const changed = await changedEntries(this.#context, records);
+    if (changed.size === 0) return records;
+    for (const path of changed) this.#awaitChange(path, this.#context.journal.heads.at(path)[0]);
+    return records.filter(({ path }) => !changed.has(path));
+  }
+
+  /** Leaves the path alone until the change of its entry was journaled. */
+  #awaitChange(path: string, head: Operation | undefined): void {
+    if (head) this.#blocked.block(path, head, 'its entry on this disk has changed, and that change is journaled first');
+    this.#context.facts.doubted.publish(path);
   }
 
   /**
