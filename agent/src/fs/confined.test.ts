@@ -114,7 +114,7 @@ function doJob(
 ): { readonly answer: unknown; readonly calls: number } {
   let calls = 0;
   let begun = false;
-  const places = openPlaces({
+  const { places } = openPlaces({
     root: `${base}/folder`,
     realRoot: () => `${base}/folder`,
     state: `${base}/folder/.lockstep`,

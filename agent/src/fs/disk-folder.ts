@@ -13,6 +13,7 @@ import type {
   HistoryLimits,
   HistoryUse,
   PolledFiles,
+  ReleasedFile,
   SyncResult,
   UnwatchedDirectory,
   WatchHint,
@@ -42,6 +43,8 @@ import type { JobRunner } from './worker/worker-job.ts';
 
 export interface DiskFolderOptions {
   readonly places: Places;
+  /** See `openPlaces`. */
+  readonly released: readonly ReleasedFile[];
   readonly control: ControlCalls;
   readonly workers: JobRunner;
   /** The memory for blocks; by default its own. */
@@ -55,6 +58,7 @@ export interface DiskFolderOptions {
 /** The folder port on a real folder. Worker threads do all that reads or writes more than a few bytes. */
 export class DiskFolder implements Folder {
   readonly leftContents: readonly ContentId[];
+  readonly released: readonly ReleasedFile[];
   readonly pieces: PieceReader;
   readonly #places: Places;
   readonly #control: ControlCalls;
@@ -76,6 +80,7 @@ export class DiskFolder implements Folder {
     this.#reads = new BlockReads(workers, buffers);
     this.#newWatches = watches;
     this.leftContents = leftContents(places);
+    this.released = options.released;
     this.pieces = new DiskPieces(workers);
     this.#staged = new StagedContents({
       workers,

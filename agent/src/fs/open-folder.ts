@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import type { BlockBuffers } from '../os/block-buffers.ts';
+import type { ReleasedFile } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
 import { clearStaging } from './apply/left-blocks.ts';
@@ -38,7 +39,7 @@ export interface OpenFolderOptions {
 export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder> {
   const { log, faultPoint } = options;
   const root = resolve(options.root);
-  const places = openPlaces({
+  const { places, released } = openPlaces({
     root,
     memberName: options.memberName,
     realRoot: () => realpathSync(root),
@@ -55,6 +56,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   };
   return new DiskFolder({
     places,
+    released,
     control: nodeControlCalls(),
     workers: new WorkerPool({ places: openedPlaces(places), faultPoint, onFatal }),
     buffers: options.buffers,
@@ -62,12 +64,15 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
   });
 }
 
-/** Clears what an earlier agent left in staging and cookies, except blocks that it fetched, and determines the folder's identity. */
+/**
+ * Clears what an earlier agent left in staging and cookies, except blocks that it fetched, and determines the folder's identity. `released`:
+ * the files of the folder that lost a name in staging.
+ */
 export function openPlaces(
   options: Pick<Places, 'root' | 'memberName' | 'state' | 'system' | 'hash' | 'temporaryName'> & {
     readonly realRoot: () => string;
   },
-): Places {
+): { readonly places: Places; readonly released: readonly ReleasedFile[] } {
   const { root, state, system } = options;
   const rootStats = directoryStats(system, root, `The folder ${root} does not exist. Create it, or mount its disk.`);
   const absent = `${state} is missing, so ${root} is not (or not now) a member's folder.`;
@@ -91,11 +96,12 @@ export function openPlaces(
     mounts: { accepted: readAccepted(system, state), foreign: [] },
   };
   try {
-    clearStaging(places);
+    const released = clearStaging(places);
     removeTree(system, places.cookies);
     const problem = restoreStateDirectories(places);
     if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);
     moveFlatHistory(places);
+    return { places, released };
   } catch (error) {
     if (error instanceof LockstepError) throw error;
     // A right may be missing on any of the directories in it.
@@ -107,7 +113,6 @@ export function openPlaces(
       },
     );
   }
-  return places;
 }
 
 /** The warning for a member on such a file system. */

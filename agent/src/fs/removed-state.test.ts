@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { blockBytes } from '@lockstep/shared';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
+import { fingerprintOf } from './entry-stat.ts';
 import { bytesOf, doOne, expectBytes, scanAll, tryOne, untilFlushed, writeRequest } from './folder-subject.contract.ts';
 import { contentFileName, hashBytes } from './read/content-id.ts';
 
@@ -164,4 +165,15 @@ test('[CT19] a staged file that has a name in the folder too is neither written 
   const write = writeRequest(subject, 'again', bytes, { source: { from: 'staged' } });
   expect(await tryOne(subject, write)).toEqual({ result: 'source-gone' });
   expect(await subject.user.look('placed')).toEqual(before);
+});
+
+// Simulator, seed 145940.
+test('[MT21] a file that loses its name in staging when the folder is opened is told, as it was and as it is', async () => {
+  const path = join(subject.root, 'file');
+  await subject.user.write('file', bytesOf('placed'));
+  linkSync(path, state('staging/t1-7'));
+  const before = fingerprintOf(lstatSync(path));
+  await using folder = await subject.reopen();
+  expect(readdirSync(state('staging'))).toEqual([]);
+  expect(folder.released).toEqual([{ before, after: fingerprintOf(lstatSync(path)) }]);
 });

@@ -44,6 +44,8 @@ export class LoneMember {
   readonly operationWriter: OperationWriter;
   readonly peers: Peers;
   readonly transfers: ContentFetcher;
+  /** Opens its folder, as a start of the agent does. */
+  readonly openFolder: () => Folder;
   /** Calls that wrote to the journal. */
   readonly wrote: string[] = [];
   /** Messages that were logged as errors. */
@@ -81,18 +83,20 @@ export class LoneMember {
       beforeRemote: (path) => this.raised.push(parentOf(path)),
     });
     const journal = gateJournal(opened, life, { wrote: (call) => this.wrote.push(call) });
-    const folder = openSimFolder({
-      memberName: 'ant',
-      volume: this.volume,
-      scheduler,
-      random: random.fork(),
-      life,
-      wall,
-      watch: { delayMsMax: 10, overflowChance: 0 },
-      callMsMax: 1,
-      canSyncFileSystem: true,
-      witness: idleWitness,
-    });
+    this.openFolder = () =>
+      openSimFolder({
+        memberName: 'ant',
+        volume: this.volume,
+        scheduler,
+        random: random.fork(),
+        life,
+        wall,
+        watch: { delayMsMax: 10, overflowChance: 0 },
+        callMsMax: 1,
+        canSyncFileSystem: true,
+        witness: idleWitness,
+      });
+    const folder = this.openFolder();
     const quiet = (): void => undefined;
     const error = (_: object, message: string): void => void this.errors.push(message);
     const self = { id: this.id, name: 'ant', addresses: [], ...(onDemand && { onDemand }) };

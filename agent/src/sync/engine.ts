@@ -22,6 +22,7 @@ import { Housekeeping, isOccupied } from './housekeeping.ts';
 import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
+import { recordReleased } from './integrity/released-files.ts';
 import { Scrub } from './integrity/scrub.ts';
 import { untilDrained } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
@@ -166,6 +167,7 @@ export class Engine {
     const settings = { ...defaultSettings, ...options.settings };
     this.context = createContext(options);
     const { context } = this;
+    recordReleased(context);
     context.limits.send.limit(settings.sendLimit);
     context.limits.receive.limit(settings.receiveLimit);
     this.events = context.events;

@@ -25,7 +25,7 @@ test('[MT4] a file that a user makes at a new name while its directory is opened
     system.fchmod(descriptor, mode);
     if ((mode & 0o200) !== 0) writeFileSync(to, 'of a user');
   };
-  const places = openPlaces({
+  const { places } = openPlaces({
     root,
     realRoot: () => root,
     state: join(root, '.lockstep'),

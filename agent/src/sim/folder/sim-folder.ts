@@ -83,7 +83,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
       witness.between(path, wall.aheadMs);
     },
   });
-  const [places] = calls.during(() =>
+  const [{ places, released }] = calls.during(() =>
     openPlaces({
       root: folderRoot,
       memberName: options.memberName,
@@ -97,6 +97,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
   const waitMs = (): number => random.unit() ** 4 * options.callMsMax;
   return new DiskFolder({
     places,
+    released,
     control: controlCalls(options, calls, waitMs),
     // The contents of most worlds are small.
     syncedAtOnceBytes: 2 * blockBytes,

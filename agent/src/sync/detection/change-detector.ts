@@ -231,7 +231,7 @@ class ChangeDetector {
     }
     this.detection.settled.push(unsettled.path);
     // The file was taken for the renamed one without reading. If it is another one, the others have wrong bytes until it is read.
-    if (existing.state === 'large') this.detection.mark.push(unsettled.path);
+    if (existing.state === 'large') this.detection.followed.push({ path: unsettled.path, next: unsettled.path });
     return true;
   }
 
@@ -259,7 +259,7 @@ class ChangeDetector {
       return true;
     }
     this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
-    this.detection.mark.push(kept.copy);
+    this.detection.followed.push({ path: row.path, next: kept.copy });
     this.detection.settle(row.path);
     return true;
   }

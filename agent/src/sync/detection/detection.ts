@@ -12,6 +12,12 @@ interface Deferred {
   readonly isLarge?: true;
 }
 
+/** A settled path whose entry is journaled only once `next` was examined: the same path again, or another one. */
+interface Followed {
+  readonly path: string;
+  readonly next: string;
+}
+
 /** The result of a detection for a batch of paths, except for the operations that it journaled. */
 export interface Detection {
   /** Paths that need nothing more now. */
@@ -30,6 +36,8 @@ export interface Detection {
   readonly scan: readonly string[];
   /** Other paths that must be examined. */
   readonly mark: readonly string[];
+  /** Paths of the same: each `next` must be examined, and a wait for `path` goes on until it was. */
+  readonly followed: readonly Followed[];
   /** An entry is missing, and its delete waits until all names that appeared before have been examined. */
   readonly vanished: boolean;
   /** The folder is missing, so that no entry was seen. */
@@ -47,6 +55,7 @@ export class DetectionBuilder implements Detection {
   readonly lost: string[] = [];
   readonly scan: string[] = [];
   readonly mark: string[] = [];
+  readonly followed: Followed[] = [];
   vanished = false;
   lostSight = false;
   readonly #problems: Problems;

@@ -1,6 +1,7 @@
 import { type Applied, type MemberId, memberPath, type Operation, type OriginId } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { type Content, contentOfText, rotten } from '../../sim/disk/content.ts';
+import { stateRoot } from '../../sim/folder/call-gate.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
@@ -9,6 +10,7 @@ import { LocalChanges } from '../local/local-changes.ts';
 import type { Context } from '../state/context.ts';
 import { Confirmer } from './confirmer.ts';
 import { Damage } from './damage.ts';
+import { recordReleased } from './released-files.ts';
 import { Scrub } from './scrub.ts';
 
 const text = 'what was written';
@@ -218,6 +220,31 @@ describe('[SC1] [SC2] the scrub', () => {
     expect(bench.context.journal.disk.damaged()).toHaveLength(1);
     scrub.stop();
   });
+});
+
+// The simulator's seed 145940: calls failed when the file was put in place.
+test('[MT21] a bit flip is damage also in a file whose name in staging only the next start could remove', async () => {
+  const bench = new Bench();
+  const { disk } = bench.member.volume;
+  await bench.start();
+  disk.write('file', contentOfText(text));
+  disk.link('file', `${stateRoot}/staging/left`);
+  await bench.holds('file', contentOfText(text));
+  const spoilt = bench.rots('file');
+  const before = bench.log();
+  bench.changes.stop();
+  const context = { ...bench.context, folder: bench.member.openFolder() };
+  recordReleased(context);
+  expect(disk.at(`${stateRoot}/staging/left`)).toBeUndefined();
+  const changes = new LocalChanges(context, bench.member.operationWriter);
+  const started = changes.start();
+  await bench.passes(2_000);
+  await started;
+  expect(bench.log()).toEqual(before);
+  const checked = new Damage(context).check('file');
+  await bench.passes(1_000);
+  expect(await checked).toBe('damaged');
+  expect(context.journal.disk.at('file')).toMatchObject({ damaged: true, found: spoilt.id });
 });
 
 describe('[LC17] a file that an earlier run read at the moment of its last change, and that has other bytes now under the same fingerprint', () => {

@@ -317,13 +317,17 @@ export class LocalChanges {
       for (const { unsettled, dueMs, isLarge } of result.deferred) this.#settle.defer({ ...unsettled, isLarge }, dueMs);
       for (const path of result.unread) this.#settle.keepUnseen(path);
       // Paths that already wait for a detection are not delayed.
-      for (const path of result.mark) if (!this.#settle.has(path)) this.mark(path);
+      const marked = [...result.mark, ...result.followed.map(({ next }) => next)];
+      for (const path of marked) if (!this.#settle.has(path)) this.mark(path);
       for (const directory of result.scan) this.scan(directory, true);
       for (const unsettled of result.large) this.#largeFiles.add(unsettled);
       if (result.lostSight) this.#barrier.lostSight();
       for (const { path } of batch) if (!result.unread.has(path)) this.#barrier.examined(path, number);
       if (result.vanished) this.#barrier.request();
       for (const path of result.lost) this.#awaited.lost(path);
+      // The start waits for no second read.
+      for (const { path, next } of result.followed)
+        this.#awaited.followed(path, number, { path: next, detection: this.#detectionsBegun + 1 }, this.#startWaitsFor);
       for (const path of [...result.published, ...result.settled]) this.#awaited.passed(path, number);
       if (this.#startWaitsFor) {
         for (const path of result.withProblem) this.#awaited.passed(path, number, this.#startWaitsFor);

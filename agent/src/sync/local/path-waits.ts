@@ -8,6 +8,12 @@ export interface AwaitedPaths {
   readonly hasLost: boolean;
 }
 
+/** A path, and the number of the first detection that counts for it. */
+interface NextDetection {
+  readonly path: string;
+  readonly detection: number;
+}
+
 class Wait implements AwaitedPaths {
   readonly open: Map<string, number>;
   readonly empty: Promise<void>;
@@ -20,6 +26,11 @@ class Wait implements AwaitedPaths {
       this.#resolve = resolve;
     });
     if (this.open.size === 0) this.#resolve();
+  }
+
+  followed(path: string, detection: number, next: NextDetection): void {
+    const first = this.open.get(path);
+    if (first !== undefined && detection >= first) this.open.set(next.path, next.detection);
   }
 
   passed(path: string, detection: number): void {
@@ -52,6 +63,14 @@ export class PathWaits {
   /** Notes that the entry at `path` is gone and was never journaled. */
   lost(path: string): void {
     for (const wait of this.#waits) if (wait.open.has(path)) wait.hasLost = true;
+  }
+
+  /**
+   * Notes that the entry which this detection found at `path` is journaled only by a later one, at `next`: all waits for `path`, except
+   * `not`, wait for that too. Call it before `passed`.
+   */
+  followed(path: string, detection: number, next: NextDetection, not?: AwaitedPaths): void {
+    for (const wait of this.#waits) if (wait !== not) wait.followed(path, detection, next);
   }
 
   /** Notes that the detection with this number is done with `path`: for all waits, or only for `by`. */

@@ -1,14 +1,17 @@
+import { type MemberId, memberPath, type OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText, virtualContent } from '../../sim/disk/content.ts';
+import { fingerprintOf } from '../../sim/disk/inode.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Folder } from '../ports/folder.ts';
 import { LocalChanges } from './local-changes.ts';
 
+const bee = 'bee' as MemberId;
 const never = new Promise<void>(() => undefined);
 
 /** A member whose folder was scanned once, and is empty. */
-async function watched(around?: (folder: Folder) => Folder) {
-  const member = new LoneMember(around);
+async function watched(around?: (folder: Folder) => Folder, options?: { readonly keepsBirths: boolean }) {
+  const member = new LoneMember(around, options);
   const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
@@ -95,6 +98,58 @@ test('[AK5] a detection that began before the call, and saw an older version, do
   await settled;
   expect(heads).toMatchObject([{ content: whole.id }]);
   expect(member.errors).toEqual([]);
+});
+
+// The simulator's seed 139272, and what came before it there: the file had been taken for a renamed one, unread.
+test('[AK5] [LC17] a wait goes on until the copy of a doubtful file is journaled', async () => {
+  const member = new LoneMember();
+  const { journal, volume } = member;
+  // The files of this test are as those that an earlier run of the agent has left.
+  const context = { ...member.context, startedAtMs: Number.MAX_SAFE_INTEGER };
+  const changes = new LocalChanges(context, member.operationWriter);
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  const record = { id: bee, name: 'bee', addresses: [], membership: 'joined' } as const;
+  const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
+  const put = member.operation('file', { kind: 'put', text: 'of bee' }, { origin: 'bee.1' as OriginId });
+  member.received({ ...joined, member: record }, put);
+  context.others.heard(bee, { vector: journal.log.known(), ranges: {} });
+  const doubtful = contentOfText('doubts');
+  volume.disk.write('file', doubtful);
+  const fingerprint = fingerprintOf(volume.disk.inodeAt('file'));
+  const { origin, seq, content } = put;
+  journal.disk.record([{ path: 'file', entry: { dot: { origin, seq }, content, fingerprint, racy: true } }]);
+  let journaled: unknown;
+  const settled = changes.settleAll('', never).then(() => {
+    journaled = journal.heads.withContent(doubtful.id);
+  });
+  await member.passes(10_000);
+  await settled;
+  expect(journaled).toMatchObject({ kind: 'put', path: expect.stringMatching(/^file\.conflict-/) });
+  expect(member.errors).toEqual([]);
+});
+
+test('[AK5] [LC30] a wait goes on until a large file that was taken for a renamed one is read', async () => {
+  const { member, changes } = await watched(undefined, { keepsBirths: false });
+  const { disk } = member.volume;
+  disk.write('old', virtualContent('old', 3_000_000));
+  await member.passes(10_000);
+  const { mtimeMs } = fingerprintOf(disk.inodeAt('old'));
+  const other = virtualContent('other', 3_000_000);
+  disk.unlink('old');
+  disk.write('new', other);
+  disk.utimes('new', mtimeMs);
+  let heads: unknown;
+  const settled = changes.settleAll('', never).then(() => {
+    heads = member.journal.heads.at('new');
+  });
+  await member.passes(10_000);
+  await settled;
+  expect(member.journal.log.rows({ path: 'new', afterRow: 0, limit: 1 })).toMatchObject([
+    { operation: { from: 'old' } },
+  ]);
+  expect(heads).toMatchObject([{ content: other.id }]);
 });
 
 test('[AK5] a scan that has not come to its end when the caller gives up is not taken for a folder without changes', async () => {

@@ -15,6 +15,14 @@ export interface SyncedEntry {
   readonly ino: number | undefined;
 }
 
+/** A file that had one more name in staging. An earlier agent had put it in place, and could not remove that name. */
+export interface ReleasedFile {
+  /** Its fingerprint before that name was removed. */
+  readonly before: Fingerprint;
+  /** Its fingerprint just after. Without a user's change at that moment, only the change time differs. */
+  readonly after: Fingerprint;
+}
+
 /** The result of a sync. `failed`: the system reported that bytes could not be written, and may have dropped them from its cache. */
 export type SyncResult =
   | {
@@ -217,6 +225,8 @@ export interface Folder {
   readonly zeroBlockHash: Uint8Array;
   /** The contents of which an earlier agent left blocks in staging when this one started. */
   readonly leftContents: readonly ContentId[];
+  /** The files that lost their name in staging when this agent started. */
+  readonly released: readonly ReleasedFile[];
   /** The indices of the blocks of `content` that are staged, also by an earlier agent: those are read and verified. */
   stagedBlocks(request: {
     readonly content: ContentId;
