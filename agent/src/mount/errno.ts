@@ -16,3 +16,16 @@ export function errnoOf(error: unknown): number {
   const known: Readonly<Record<string, number>> = constants.errno;
   return -(known[code] ?? constants.errno.EIO);
 }
+
+/**
+ * Waits for an answer about a file that a program has open. If its path is gone, another member or a program deleted the file: that is ESTALE,
+ * because reads and writes do not fail with ENOENT.
+ */
+export async function asOpened<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof MountError) || error.code !== 'ENOENT') throw error;
+    throw new MountError('ESTALE', error.message);
+  }
+}

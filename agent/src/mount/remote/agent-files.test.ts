@@ -83,9 +83,10 @@ test('[OD12] a file that was fetched and removed through the mount is not shown 
   expect(await listed()).toEqual([]);
 });
 
-test('[OD12] a read of a version that was replaced is told apart from one that no member can answer', async () => {
+test('[OD12] a read of a version that was replaced or deleted is told apart from one that no member can answer', async () => {
   for (const [status, code] of [
     [410, 'ESTALE'],
+    [404, 'ESTALE'],
     [409, 'EIO'],
     [507, 'ENOSPC'],
   ] as const) {

@@ -10,7 +10,7 @@ import {
   roomResultSchema,
 } from '@lockstep/shared/api';
 import { CounterReader, type CounterValue } from '../../os/counter-file.ts';
-import { MountError } from '../errno.ts';
+import { asOpened, MountError } from '../errno.ts';
 import type { Soon } from '../ports/access.ts';
 import { type AgentAddress, AgentQuestions } from './agent-questions.ts';
 import type { Hold, RemoteEntry, RemoteFiles, Room } from './remote-files.ts';
@@ -141,7 +141,8 @@ export class AgentFiles implements RemoteFiles {
 
   async read(path: string, version: string, { start, end }: { start: number; end: number }): Promise<Uint8Array> {
     const headers = { range: `bytes=${start}-${end - 1}`, 'if-range': `"${version}"` };
-    const answer = await this.#questions.ask('GET', `/files/${encoded(path)}`, { headers, timeoutMs: contentMsMax });
+    const question = { headers, timeoutMs: contentMsMax };
+    const answer = await asOpened(this.#questions.ask('GET', `/files/${encoded(path)}`, question));
     // Another version has its place: its bytes must not be mixed with those that were read.
     if (answer.statusCode !== 206) {
       answer.destroy();

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MountError } from '../errno.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
 import { RemoteAccess } from './remote-access.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
@@ -116,4 +117,13 @@ test('[OD12] what a program writes to a version that was replaced meanwhile does
   const replaced = await access.open('d/b');
   versionNow = 'bee.1:2';
   await expect(access.keep('d/b', replaced)).rejects.toMatchObject({ code: 'ESTALE' });
+});
+
+test('[OD12] the first write to a file that was deleted since it was opened fails with ESTALE', async () => {
+  remote = ['a'];
+  const opened = await access.open('d/a');
+  bring = () => {
+    throw new MountError('ENOENT');
+  };
+  await expect(access.keep('d/a', opened)).rejects.toMatchObject({ code: 'ESTALE' });
 });

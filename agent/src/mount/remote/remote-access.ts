@@ -1,5 +1,5 @@
 import { joinPath, nameOf } from '@lockstep/shared';
-import { MountError } from '../errno.ts';
+import { asOpened, MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
@@ -98,7 +98,7 @@ export class RemoteAccess implements Access {
   }
 
   async keep(path: string, opened: OpenVersion): Promise<KeptVersion> {
-    const { release } = await this.#files.hold(path);
+    const { release } = await asOpened(this.#files.hold(path));
     try {
       const now = await this.#openAgain(path, opened);
       if (now === opened) return { opened, release };
