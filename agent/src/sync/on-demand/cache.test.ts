@@ -207,8 +207,7 @@ test('[OD24] a read that was refused for lack of room is refused again without a
   lacks = true;
   cache.limit({ bytes: mebibyte });
   volume.disk.write('own', virtualContent('own', mebibyte));
-  await until(() => false, 2_000);
-  expect(cache.usedBytes).toBe(mebibyte);
+  expect(await until(() => cache.usedBytes === mebibyte, minuteMs)).toBe(true);
 
   let reserves = 0;
   const reserve = cache.reserve.bind(cache);
