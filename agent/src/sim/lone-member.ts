@@ -125,7 +125,6 @@ export class LoneMember {
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {
-      ready: quiet,
       message: quiet,
       closed: quiet,
       helloMessage: () => {

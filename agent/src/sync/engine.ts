@@ -176,8 +176,7 @@ export class Engine {
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
     this.operationWriter = new OperationWriter(context, ownOrigin);
     this.peers = new Peers(context, {
-      ready: (peer) => this.#sessions.open(peer),
-      message: (peer, message) => this.#sessions.message(peer, message),
+      message: (peer, link, message) => this.#sessions.message(peer, link, message),
       closed: (peer, link, reason) => this.#sessions.close(peer, link, reason),
       helloMessage: () => helloMessage(this),
     });
