@@ -23,7 +23,7 @@ import { Confirmer } from './integrity/confirmer.ts';
 import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
 import { Scrub } from './integrity/scrub.ts';
-import { untilDrained } from './lifecycle/announce.ts';
+import { untilSent } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
@@ -317,7 +317,7 @@ export class Engine {
     this.ackLoop.stop();
     this.#heartbeat.stop();
     this.#holdings.stop();
-    await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
+    await Promise.all([untilSent(this.context, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());
