@@ -27,10 +27,11 @@ import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
 import { isOneInode } from './entry-stat.ts';
+import { FolderActions } from './folder-actions.ts';
 import { HistoryIndex } from './history-index.ts';
 import { FolderMounts } from './mounts/folder-mounts.ts';
 import { byFileSystem } from './mounts/mounts.ts';
-import { folderMissing, problemOf } from './path-problem.ts';
+import { folderMissing } from './path-problem.ts';
 import { DiskPieces } from './piece-reader.ts';
 import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
@@ -38,7 +39,6 @@ import { type StageBlockRequest, type StageCopiesRequest, StagedContents } from 
 import { restoreStateDirectories } from './state-directories.ts';
 import type { ControlCalls } from './system-calls.ts';
 import type { DirectoryWatches } from './watch/directory-watches.ts';
-import { packRequests } from './worker/packed-requests.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
 export interface DiskFolderOptions {
@@ -66,6 +66,7 @@ export class DiskFolder implements Folder {
   readonly #reads: BlockReads;
   readonly #staged: StagedContents;
   readonly #history: HistoryIndex;
+  readonly #actions: FolderActions;
   readonly #newWatches: DiskFolderOptions['watches'];
   readonly #mounts: FolderMounts;
   #watcher: DirectoryWatches | undefined;
@@ -90,6 +91,12 @@ export class DiskFolder implements Folder {
       syncedAtOnceBytes,
     });
     this.#history = new HistoryIndex(workers, control);
+    this.#actions = new FolderActions({
+      workers,
+      staged: this.#staged,
+      history: this.#history,
+      watches: () => this.#watcher,
+    });
     this.#mounts = new FolderMounts(workers, places);
   }
 
@@ -135,24 +142,8 @@ export class DiskFolder implements Folder {
     }
   }
 
-  async apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]> {
-    const ready = requests.filter((request) => this.#isReady(request));
-    const { packed, buffer } = packRequests(ready);
-    for (const { action } of ready) if (action.do === 'rename-directory') this.#watcher?.moving(action.from);
-    const none = { results: [], kept: [] };
-    const { results, kept } =
-      ready.length === 0
-        ? none
-        : await this.#staged.use(stagedContents(ready), () => this.#workers.run('apply', packed, 'urgent', [buffer]));
-    this.#history.add(kept);
-    let next = 0;
-    const all = requests.map((request): ActionResult => {
-      if (ready[next] !== request) return this.#notReady(request);
-      return results[next++] ?? { result: 'changed' };
-    });
-    this.#follow(requests, all);
-    await this.#dropRefused(requests);
-    return all;
+  apply(requests: readonly ActionRequest[]): Promise<readonly ActionResult[]> {
+    return this.#actions.apply(requests);
   }
 
   async sync(paths: readonly string[]): Promise<SyncResult> {
@@ -292,44 +283,4 @@ export class DiskFolder implements Folder {
       return false;
     }
   }
-
-  #isReady({ action }: ActionRequest): boolean {
-    return action.do !== 'write' || action.source.from !== 'staged' || this.#staged.isComplete(action.content);
-  }
-
-  #notReady({ action }: ActionRequest): ActionResult {
-    const failure = action.do === 'write' ? this.#staged.failure(action.content) : undefined;
-    if (action.do !== 'write' || failure === undefined) return { result: 'source-gone' };
-    return { result: 'problem', ...problemOf(failure, action.path) };
-  }
-
-  /** Drops staged contents that the disk refused. They are fetched again when the action is tried again. */
-  async #dropRefused(requests: readonly ActionRequest[]): Promise<void> {
-    for (const content of stagedContents(requests)) {
-      if (this.#staged.failure(content) !== undefined) await this.#staged.drop(content);
-    }
-  }
-
-  /** Updates watches and staged contents after a batch. */
-  #follow(requests: readonly ActionRequest[], results: readonly ActionResult[]): void {
-    const takers = new Map<ContentId, boolean>();
-    for (const [index, { action }] of requests.entries()) {
-      const isDone = results[index]?.result === 'done';
-      // The last write of a staged content takes the file itself, those before it copy it (see `Staging`).
-      if (action.do === 'write' && action.source.from === 'staged') takers.set(action.content, isDone);
-      if (action.do === 'rename-directory') this.#watcher?.moved(action.from, isDone ? action.to : undefined);
-      if (!isDone) continue;
-      if (action.do === 'mkdir') this.#watcher?.watch(action.path);
-      else if (action.do === 'rmdir') this.#watcher?.forget(action.path);
-    }
-    for (const [content, isTaken] of takers) if (isTaken) this.#staged.consumed(content);
-  }
-}
-
-/** The contents whose staged files these requests use. */
-function stagedContents(requests: readonly ActionRequest[]): ReadonlySet<ContentId> {
-  const contents = requests.flatMap(({ action }) =>
-    action.do === 'write' && action.source.from === 'staged' ? [action.content] : [],
-  );
-  return new Set(contents);
 }

@@ -28,6 +28,7 @@ import { ignoreRuleRoutes } from './routes/ignore-rules.ts';
 import { latencyRoutes } from './routes/latencies.ts';
 import { loginRoute, loginRoutes } from './routes/login.ts';
 import { memberControlRoutes } from './routes/member-control.ts';
+import { membershipRoutes } from './routes/membership.ts';
 import { monitoringRoutes } from './routes/monitoring.ts';
 import { noticeRoutes } from './routes/notices.ts';
 import { operationRoutes } from './routes/operations.ts';
@@ -158,6 +159,7 @@ async function registerRoutes(
   await app.register(treeRoutes, { prefix: apiPrefix, member, stopping });
   await app.register(latencyRoutes, { prefix: apiPrefix, member });
   await app.register(commandRoutes, { prefix: apiPrefix, member, stopping });
+  await app.register(membershipRoutes, { prefix: apiPrefix, member });
   await app.register(controlRoutes, { prefix: apiPrefix, member });
   await app.register(memberControlRoutes, { prefix: apiPrefix, member });
   await app.register(transferRoutes, { prefix: apiPrefix, member });

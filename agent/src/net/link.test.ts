@@ -248,6 +248,36 @@ describe('a session', () => {
     expect(accepted.receivedBytes() - before).toBeGreaterThan(blockBytes);
   });
 
+  test('whenSent is called once nothing waits, signals included', async () => {
+    const { dialled, accepted } = await openPair();
+    receive(dialled);
+    const sent: string[] = [];
+    dialled.whenSent(() => sent.push('at rest'));
+    expect(sent).toEqual(['at rest']);
+    dialled.send({ type: 'leave', retire: false });
+    dialled.whenSent(() => sent.push('a signal'));
+    expect(sent).toEqual(['at rest']);
+    await until(() => expect(sent).toEqual(['at rest', 'a signal']));
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    dialled.whenSent(() => sent.push('blocks'));
+    // The other side has not called start.
+    await until(() => expect(dialled.queuedBytes()).toBeGreaterThan(sendQueueBytesMax));
+    receive(accepted);
+    await until(() => expect(sent).toEqual(['at rest', 'a signal', 'blocks']));
+    expect(dialled.queuedBytes()).toBe(0);
+  });
+
+  test('whenSent is not called after the link closed', async () => {
+    const { dialled } = await openPair();
+    const received = receive(dialled);
+    let sent = 0;
+    for (let index = 0; index < 64; index++) dialled.send(blockOf(index));
+    dialled.whenSent(() => sent++);
+    dialled.close('enough');
+    await until(() => expect(received.ends).toEqual(['enough']));
+    expect(sent).toBe(0);
+  });
+
   test('whenDrained is not called after the link closed', async () => {
     const { dialled } = await openPair();
     const received = receive(dialled);

@@ -138,6 +138,10 @@ export class SocketLink implements Link {
     if (this.#endReason === undefined) this.#queue.whenDrained(lane, run);
   }
 
+  whenSent(run: () => void): void {
+    if (this.#endReason === undefined) this.#queue.whenSent(run);
+  }
+
   start(receiver: LinkReceiver): void {
     if (this.#receiver !== undefined) throw new Error('The link has been started already.');
     this.#receiver = receiver;

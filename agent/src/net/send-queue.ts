@@ -24,6 +24,8 @@ export class SendQueue {
   readonly #waitingBytes = { operations: 0, blocks: 0 };
   #hasSmallTurn = true;
   #waiting: { readonly lane: BulkLane; readonly run: () => void }[] = [];
+  /** Callbacks for the time when nothing waits, signals included. */
+  #unsent: (() => void)[] = [];
   #isGathering = false;
 
   constructor(socket: WebSocket, tls: TLSSocket) {
@@ -89,7 +91,7 @@ export class SendQueue {
   /** Reports to the other side what has arrived here. It leaves before the message is processed, which may take longer than its way. */
   report(arrived: Arrived): void {
     this.#release();
-    this.#socket.send(encodeArrived(arrived), binaryFrame);
+    this.#socket.send(encodeArrived(arrived), binaryFrame, () => this.#noteSent());
   }
 
   /** Handles a report of the other side, which may have waited here for `readDelayMs`. Throws a LockstepError if it is not true. */
@@ -111,6 +113,11 @@ export class SendQueue {
     else this.#waiting.push({ lane, run });
   }
 
+  whenSent(run: () => void): void {
+    this.#unsent.push(run);
+    this.#noteSent();
+  }
+
   /** Gives the socket all operations, whatever their size, because it is about to be closed: what was sent before arrives. */
   flush(): void {
     for (const message of this.#bulk.operations.splice(0)) {
@@ -121,6 +128,7 @@ export class SendQueue {
   /** Drops the waiting callbacks, and the messages that the socket has not got. */
   end(): void {
     this.#waiting = [];
+    this.#unsent = [];
     for (const stream of streams) this.#bulk[stream].length = 0;
     this.#waitingBytes.operations = 0;
     this.#waitingBytes.blocks = 0;
@@ -187,6 +195,12 @@ export class SendQueue {
       this.#waiting = waiting.filter((each) => each.lane !== lane);
       for (const each of waiting) if (each.lane === lane) this.whenDrained(lane, each.run);
     }
+    this.#noteSent();
+  }
+
+  #noteSent(): void {
+    if (this.#unsent.length === 0 || this.queuedBytes() > 0) return;
+    for (const run of this.#unsent.splice(0)) run();
   }
 
   #isDrained(lane: BulkLane): boolean {

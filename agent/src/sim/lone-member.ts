@@ -19,7 +19,6 @@ import { LastBoot } from '../sync/state/last-boot.ts';
 import { OtherHolders } from '../sync/state/other-holders.ts';
 import { Problems } from '../sync/state/problems.ts';
 import { ReplacedRows } from '../sync/state/replaced-rows.ts';
-import { SharedBatches } from '../sync/state/shared-batches.ts';
 import { ContentFetcher } from '../sync/transfer/content-fetcher.ts';
 import { Life } from './base/life.ts';
 import { Random } from './base/random.ts';
@@ -107,7 +106,6 @@ export class LoneMember {
       events: new Events(journal, clock),
       self,
       journal,
-      batches: new SharedBatches(journal),
       folder: around(folder),
       clock,
       log: { debug: quiet, info: quiet, warn: quiet, error },
@@ -131,7 +129,6 @@ export class LoneMember {
     };
     this.operationWriter = new OperationWriter(this.context, { ensure: quiet });
     this.peers = new Peers(this.context, {
-      ready: quiet,
       message: quiet,
       closed: quiet,
       helloMessage: () => {

@@ -109,6 +109,25 @@ export function logContract(open: () => Journal): void {
       expect([...journal.log.operationsBeyond({ [ant]: 4, [bee]: 9, [cat]: 1 }, 2)]).toEqual([ofAnt.slice(4)]);
     });
 
+    test('returns what was added, taken back or cut off since the same question was asked', () => {
+      const [first, second, third] = [put(ant, 1, 'a'), put(ant, 2, 'b'), put(ant, 3, 'c')];
+      const all = (): readonly Operation[] => journal.log.operationsOf(ant, 0, 9);
+      expect(all()).toEqual([]);
+      journal.append([first]);
+      expect(all()).toEqual([first]);
+      journal.append([second]);
+      expect(all()).toEqual([first, second]);
+      const failing = (): void => {
+        journal.append([third]);
+        expect(all()).toEqual([first, second, third]);
+        throw new Error('taken back');
+      };
+      expect(() => journal.transaction(failing)).toThrow('taken back');
+      expect(all()).toEqual([first, second]);
+      journal.seal(ant, 1);
+      expect(all()).toEqual([first]);
+    });
+
     test('can be read in both directions, as a whole and for one path', () => {
       const operations = [put(bee, 1, 'x'), put(ant, 1, 'y'), put(bee, 2, 'x'), put(ant, 2, 'x')];
       journal.append(operations.slice(0, 2));

@@ -24,7 +24,7 @@ import { Damage } from './integrity/damage.ts';
 import { Mounts } from './integrity/mounts.ts';
 import { recordReleased } from './integrity/released-files.ts';
 import { Scrub } from './integrity/scrub.ts';
-import { untilDrained } from './lifecycle/announce.ts';
+import { untilSent } from './lifecycle/announce.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import { Pause } from './lifecycle/pause.ts';
 import { untilGreeted, untilLevel } from './lifecycle/start-up.ts';
@@ -178,8 +178,7 @@ export class Engine {
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
     this.operationWriter = new OperationWriter(context, ownOrigin);
     this.peers = new Peers(context, {
-      ready: (peer) => this.#sessions.open(peer),
-      message: (peer, message) => this.#sessions.message(peer, message),
+      message: (peer, link, message) => this.#sessions.message(peer, link, message),
       closed: (peer, link, reason) => this.#sessions.close(peer, link, reason),
       helloMessage: () => helloMessage(this),
     });
@@ -320,7 +319,7 @@ export class Engine {
     this.ackLoop.stop();
     this.#heartbeat.stop();
     this.#holdings.stop();
-    await Promise.all([untilDrained(this.context.clock, this.peers), this.writeBack.stop(lastSyncMs)]);
+    await Promise.all([untilSent(this.context, this.peers), this.writeBack.stop(lastSyncMs)]);
     this.peers.stop('the member stopped');
     // Wait for the holder of the folder lock, so that no batch is half done when the adapters close.
     await this.context.lock.run(() => Promise.resolve());

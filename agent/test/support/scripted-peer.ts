@@ -133,6 +133,7 @@ export class ScriptedPeer {
       queuedBytes: () => 0,
       withdraw: () => [],
       whenDrained: (_lane, run) => run(),
+      whenSent: (run) => run(),
       start: (receiver) => {
         this.#receiver = receiver;
         this.say(this.hello());

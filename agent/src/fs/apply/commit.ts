@@ -20,9 +20,16 @@ import { type Attributes, setAttributes } from './attributes.ts';
 import type { AddedVersion } from './history.ts';
 import { permissionsOf, withPermissions } from './permissions.ts';
 import { Placing } from './placing.ts';
-import { withDirectoriesOpen } from './read-only-directories.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
-import { changed, checkTarget, isSameEntry, parentOpen, refusalAt, type Target } from './target.ts';
+import {
+  changed,
+  checkTarget,
+  isSameEntry,
+  refusalAt,
+  type Target,
+  withDirectoriesOpen,
+  withParentsOpen,
+} from './target.ts';
 
 type ActionOf<Do extends Action['do']> = Extract<Action, { do: Do }>;
 
@@ -84,9 +91,7 @@ export class Commit {
       }
       // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
-      return withDirectoriesOpen(this.#system, targets.flatMap(parentOpen), (wereClosed) =>
-        this.#execute(request, staged, wereClosed ? targets.map((target) => this.#again(target)) : targets),
-      );
+      return withParentsOpen(this.#system, targets, (now) => this.#execute(request, staged, now));
     } catch (error) {
       const code = errorCodeOf(error);
       // An entry disappeared, or a new one appeared, since the check: a user changed the folder.
@@ -95,11 +100,6 @@ export class Commit {
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
     }
-  }
-
-  /** The target as it is now: a user may have changed the entry since its directory is writable. */
-  #again(target: Target): Target {
-    return { ...target, stats: lstatIfThere(this.#system, target.entry) };
   }
 
   #execute(

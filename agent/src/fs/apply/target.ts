@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { nameOf, parentOf } from '@lockstep/shared';
 import type { ActionResult, Expected } from '../../sync/ports/folder.ts';
 import type { Descent } from '../descent.ts';
@@ -7,6 +8,12 @@ import { mountChanged, reserved, sameName } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import { obstacleAt } from './obstacle.ts';
+import { permissionsOf } from './permissions.ts';
+
+const ownerMayWrite = 0o200;
+
+/** A directory, at a path for system calls. */
+type Directory = Pick<OpenDirectory, 'path' | 'stats'>;
 
 /** The result of an action whose entry is not the expected one. */
 export const changed: ActionResult = { result: 'changed' };
@@ -53,9 +60,61 @@ export function isSameEntry(system: SystemCalls, source: Target, target: Target)
   );
 }
 
+/** Runs `change` with the parent directories of its targets made writable, and with the targets as they are then. */
+export function withParentsOpen<T>(
+  system: SystemCalls,
+  targets: readonly Target[],
+  change: (targets: readonly Target[]) => T,
+): T {
+  return withDirectoriesOpen(system, targets.flatMap(parentDirectory), (wereClosed) =>
+    // A user may have changed an entry since its directory is writable.
+    change(wereClosed ? targets.map((target) => ({ ...target, stats: lstatIfThere(system, target.entry) })) : targets),
+  );
+}
+
 /** The parent directory of a target. The folder itself is left out: its user made it read-only so that nothing is written there. */
-export function parentOpen({ path, descent }: Target): readonly OpenDirectory[] {
+function parentDirectory({ path, descent }: Target): readonly Directory[] {
   const parent = parentOf(path);
   const opened = parent === '' ? undefined : descent.directory(parent);
   return opened === undefined ? [] : [opened];
+}
+
+/**
+ * Runs `change` with our own read-only directories among `directories` made writable; `wereClosed` if there is one. The write permission is
+ * replicated: a member that obeyed it could never apply what another member did there [MT19].
+ */
+export function withDirectoriesOpen<T>(
+  system: SystemCalls,
+  directories: readonly Directory[],
+  change: (wereClosed: boolean) => T,
+): T {
+  // Before the first attempt: leftovers of a failed one, such as a second link, would look like a user's change to the next.
+  const closeAgain = directories.map((directory) => open(system, directory)).filter((close) => close !== undefined);
+  try {
+    return change(closeAgain.length > 0);
+  } finally {
+    for (const close of closeAgain) close();
+  }
+}
+
+/** Returns a function that makes it read-only again, at any path. Undefined if it is writable, another user's, or may not be read. */
+function open(system: SystemCalls, { path, stats }: Directory): (() => void) | undefined {
+  if ((stats.mode & ownerMayWrite) !== 0 || stats.uid !== system.effectiveUser()) return undefined;
+  const descriptor = descriptorOf(system, path);
+  if (descriptor === undefined) return undefined;
+  const permissions = permissionsOf(stats.mode);
+  system.fchmod(descriptor, permissions | ownerMayWrite);
+  return () => {
+    system.fchmod(descriptor, permissions);
+    system.close(descriptor);
+  };
+}
+
+function descriptorOf(system: SystemCalls, directory: string): number | undefined {
+  try {
+    return system.open(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    // Missing or unreadable: the error of the change itself is sufficient.
+    return undefined;
+  }
 }

@@ -1,10 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
-  leaveRequestSchema,
-  leaveResultSchema,
-  removeMemberRequestSchema,
-  removeMemberResultSchema,
   replayRequestSchema,
   replayResultSchema,
   rescanResultSchema,
@@ -18,11 +14,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { verifyMember } from '../../sync/durability/verify.ts';
 import { answers } from '../answers.ts';
 import { verifiesMax, waitsMax } from '../limits.ts';
-import { leaveCluster, removeMember, rescanFolder, waitFor } from '../queries/commands.ts';
+import { rescanFolder, waitFor } from '../queries/commands.ts';
 import type { ServedMember } from '../served-member.ts';
 import { checkedPath } from './state.ts';
 
-/** The commands to the member. `stopping` aborts when the agent stops. */
+/** The commands that examine or await what is on this disk. `stopping` aborts when the agent stops. */
 export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stopping: AbortSignal }> = async (
   app,
   { member, stopping },
@@ -55,36 +51,6 @@ export const commandRoutes: FastifyPluginAsyncZod<{ member: ServedMember; stoppi
       if (request.body.path !== undefined) checkedPath(request.body.path);
       return waitFor(engine, request.body, signalOf(reply));
     },
-  );
-
-  app.post(
-    '/leave',
-    {
-      config: { access: 'own', command: 'lockstep leave DIR' },
-      schema: {
-        tags: ['commands'],
-        summary: 'Retire this member',
-        description: 'Refused with `not-left` if no other member has some of its files.',
-        body: leaveRequestSchema,
-        response: answers(leaveResultSchema),
-      },
-    },
-    (request) => leaveCluster(member, request.body),
-  );
-
-  app.post(
-    '/members/remove',
-    {
-      schema: {
-        tags: ['commands'],
-        summary: 'Remove another member that is lost, or take it back',
-        description:
-          'No member waits for a removed one, and it is refused if it comes back. Only a member that is down is removed.',
-        body: removeMemberRequestSchema,
-        response: answers(removeMemberResultSchema),
-      },
-    },
-    (request) => removeMember(engine, request.body),
   );
 
   app.post(

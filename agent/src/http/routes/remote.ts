@@ -1,7 +1,5 @@
 import {
   holdQuerySchema,
-  pinRequestSchema,
-  pinResultSchema,
   remotePageSchema,
   remoteQuerySchema,
   settleRequestSchema,
@@ -11,7 +9,6 @@ import {
 } from '@lockstep/shared/api';
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { pin, unpin } from '../../sync/copies/pins.ts';
 import { answers } from '../answers.ts';
 import { HttpError } from '../errors.ts';
 import { holdsMax } from '../limits.ts';
@@ -33,39 +30,6 @@ export const remoteRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
       },
     },
     ({ query }) => readRemote(member, { ...query, directory: query.directory && checkedPath(query.directory) }),
-  );
-
-  app.post(
-    '/pin',
-    {
-      schema: {
-        tags: ['commands'],
-        summary: 'Keep a file, or all files below a directory, on the disk of this member',
-        description:
-          'For a member that fetches contents on demand. What is not here is fetched, now and when it is made.',
-        body: pinRequestSchema,
-        response: answers(pinResultSchema),
-      },
-    },
-    ({ body }) => pin(engine.context, body.path && checkedPath(body.path), engine.cache.bytesMax),
-  );
-
-  app.post(
-    '/unpin',
-    {
-      schema: {
-        tags: ['commands'],
-        summary: 'End a pin',
-        description: 'The files stay until there is no room for them.',
-        body: pinRequestSchema,
-        response: answers(pinResultSchema),
-      },
-    },
-    ({ body }) => {
-      const path = body.path && checkedPath(body.path);
-      unpin(engine.context, path);
-      return { path, files: 0, bytes: 0 };
-    },
   );
 
   app.post(

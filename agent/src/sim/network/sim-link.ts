@@ -154,6 +154,15 @@ export class SimLink implements Link {
     }
   }
 
+  whenSent(run: () => void): void {
+    if (this.#endReason !== undefined) return;
+    const { scheduler, life } = this.#options;
+    this.#prune();
+    const last = this.#queue.at(-1);
+    if (last === undefined) run();
+    else scheduler.after(last.leavesAtMs - scheduler.nowMs, () => this.whenSent(run), life);
+  }
+
   start(receiver: LinkReceiver): void {
     if (this.#receiver !== undefined) throw new Error('The link has been started already.');
     this.#receiver = receiver;

@@ -159,6 +159,11 @@ describe('Medium', () => {
     await scheduler.run(scheduler.nowMs + 2_000);
     expect(drained).toBe(2);
     expect(here.queuedBytes()).toBeLessThan(sendQueueBytesMax / 2);
+    here.whenSent(() => drained++);
+    expect(drained).toBe(2);
+    await scheduler.run(scheduler.nowMs + 5_000);
+    expect(drained).toBe(3);
+    expect(here.queuedBytes()).toBe(0);
   });
 
   test('bytes that only fill a large block cost no time, also in a part of it', async () => {

@@ -28,6 +28,9 @@ interface Extent {
   marks: Uint8Array | undefined;
 }
 
+/** The batches that are kept for the next session which sends them. */
+const batchesMax = 16;
+
 /** The place of an operation in the log. */
 export interface LogPlace {
   readonly row: number;
@@ -70,6 +73,8 @@ export class OperationLog implements LogTable {
    * Rows of the log never change.
    */
   readonly #kept = new RecentMap<number, Operation>(rowsKeptMax);
+  /** The last batches of `operationsOf`: all sessions send the same operations at nearly the same time. */
+  readonly #batches = new RecentMap<string, readonly Operation[]>(batchesMax);
   #extent: Extent | undefined;
 
   constructor(database: JournalDatabase, origins: OriginTable) {
@@ -171,15 +176,17 @@ export class OperationLog implements LogTable {
     return this.link(origin, seq)?.toString('hex', 0, markBytes);
   }
 
-  /** Drops cached operations that were not used since the last call. */
+  /** Drops cached operations and batches that were not used since the last call. */
   ageCache(): void {
     this.#kept.age();
+    this.#batches.age();
   }
 
   /** Clears the cache: rows were changed. */
   forget(): void {
     this.#extent = undefined;
     this.#kept.clear();
+    this.#batches.clear();
   }
 
   operation({ origin, seq }: Dot): Operation | undefined {
@@ -200,6 +207,18 @@ export class OperationLog implements LogTable {
   }
 
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[] {
+    const last = this.knownOf(origin);
+    if (after >= last) return [];
+    const key = `${origin} ${after} ${limit}`;
+    const known = this.#batches.get(key);
+    // A batch that was cut short by the end of the log may have grown since.
+    if (known !== undefined && (known.length === limit || known.at(-1)?.seq === last)) return known;
+    const operations = this.#readBatch(origin, after, limit);
+    this.#batches.set(key, operations);
+    return operations;
+  }
+
+  #readBatch(origin: OriginId, after: number, limit: number): readonly Operation[] {
     const number = this.#origins.find(origin);
     if (number === undefined) return [];
     const kept = this.#rowsAfter.all(number, after, limit).map(({ row }) => this.#kept.get(row));
@@ -211,7 +230,8 @@ export class OperationLog implements LogTable {
     for (const [origin, last] of Object.entries(this.known()) as [OriginId, number][]) {
       let after = known[origin] ?? 0;
       while (after < last) {
-        const batch = this.operationsOf(origin, after, limit);
+        // Not kept: a long pull would push out what the sessions share.
+        const batch = this.#readBatch(origin, after, limit);
         const end = batch.at(-1);
         if (end === undefined) break;
         yield batch;

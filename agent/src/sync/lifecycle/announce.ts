@@ -3,14 +3,13 @@ import type { OperationWriter } from '../members/operation-writer.ts';
 import { writeOwnRecord } from '../members/own-record.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import type { Clock } from '../ports/clock.ts';
+import { Signal } from '../scheduling/signal.ts';
 import { until } from '../scheduling/until.ts';
 import type { Context } from '../state/context.ts';
 import { removeMember, takeBackMember } from './removal.ts';
 
 /** How long `stop` waits for the last messages to be sent. */
 const goodbyeMs = 200;
-const queueCheckMs = 5;
 
 /** The parts of the engine that the functions of this file use. */
 interface Parts {
@@ -63,14 +62,16 @@ async function untilInformed(
   return informed();
 }
 
-/**
- * Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. It polls: no event of a link says
- * that nothing waits in it. `whenDrained` already runs at half of `sendQueueBytesMax`, and does not count signals, such as `leave`.
- */
-export async function untilDrained(clock: Clock, peers: Peers): Promise<void> {
-  const untilMs = clock.monotonicMs() + goodbyeMs;
-  const queued = (): boolean => peers.ready().some((peer) => (peer.link?.queuedBytes() ?? 0) > 0);
-  while (queued() && clock.monotonicMs() < untilMs) {
-    await new Promise<void>((resolve) => clock.after(queueCheckMs, resolve));
+/** Resolves when all messages queued for the others have been handed to the kernel, or after `goodbyeMs`. */
+export async function untilSent({ clock, facts }: Context, peers: Peers): Promise<void> {
+  const unsent = new Set(peers.ready().flatMap(({ link }) => link ?? []));
+  const sent = new Signal();
+  for (const link of unsent) {
+    link.whenSent(() => {
+      unsent.delete(link);
+      sent.publish();
+    });
   }
+  const areAllSent = (): boolean => [...unsent].every((link) => peers.get(link.peer)?.link !== link);
+  await until(clock, areAllSent, { facts: [sent, facts.linkEnded], withinMs: goodbyeMs });
 }

@@ -18,6 +18,7 @@ function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
     withdraw: () => [],
     queuedBytes: () => 0,
     whenDrained: (_lane, run) => run(),
+    whenSent: (run) => run(),
     start: () => undefined,
     close: (reason, isFault) => closes.push([reason, isFault]),
   };

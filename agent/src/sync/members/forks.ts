@@ -115,7 +115,7 @@ export class Forks {
   }
 
   #sealOne(origin: OriginId, last: number): void {
-    const { journal, batches, log } = this.#context;
+    const { journal, log } = this.#context;
     const before = journal.log.known()[origin] ?? 0;
     const repeated = journal.transaction(() => {
       // Numbers above the seal are refused by all: this member's next operation needs another origin.
@@ -124,7 +124,6 @@ export class Forks {
       this.#operationWriter.repeat(operations);
       return operations.length;
     });
-    batches.forget();
     log.warn({ origin, last, cut: Math.max(0, before - last), repeated }, 'the log of an origin forked, and is sealed');
     const member = memberOf(origin);
     this.#context.events.add('forked', {

@@ -1,4 +1,4 @@
-import type { Applied, HelloMessage, LeaveMessage, MemberId, MemberRecord, PeerMessage } from '@lockstep/shared';
+import type { Applied, HelloMessage, MemberId, MemberRecord, PeerMessage } from '@lockstep/shared';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
@@ -9,9 +9,8 @@ import { type PassedOn, Peer } from './peer.ts';
 
 /** Callbacks for sessions and their messages. */
 export interface PeerHandlers {
-  /** A session began: the other side has sent its hello. */
-  ready(peer: Peer): void;
-  message(peer: Peer, message: PeerMessage): void;
+  /** The other side sent a message over `link`, which another one may have replaced since. */
+  message(peer: Peer, link: Link, message: PeerMessage): void;
   /** The session ended. */
   closed(peer: Peer, link: Link, reason: string): void;
   helloMessage(): HelloMessage;
@@ -119,9 +118,7 @@ export class Peers {
     // Sent before `start`, which delivers waiting messages and so may send answers: the hello must be the first message.
     link.send(this.#handlers.helloMessage());
     link.start({
-      message: (message) => {
-        if (peer.link === link) this.#received(peer, message);
-      },
+      message: (message) => this.#handlers.message(peer, link, message),
       closed: (reason, isFault) => {
         if (peer.link !== link) return;
         this.#ended(peer, reason, isFault);
@@ -222,52 +219,20 @@ export class Peers {
     return peer;
   }
 
-  #received(peer: Peer, message: PeerMessage): void {
-    peer.heard(this.#context.clock.monotonicMs());
-    switch (message.type) {
-      case 'hello':
-        peer.begin(message, this.#context.clock.monotonicMs());
-        this.#acknowledged(peer, message);
-        this.#handlers.ready(peer);
-        return;
-      case 'leave':
-        peer.stopped = true;
-        peer.paused = message.paused === true;
-        this.failures.over(peer.id);
-        peer.link?.close(goodbye(message));
-        return;
-      case 'ack':
-        this.#acknowledged(peer, message);
-        break;
-      case 'heartbeat':
-        this.#acknowledged(peer, message);
-        peer.heartbeat = message;
-        peer.heartbeatMs = this.#context.clock.monotonicMs();
-        break;
-      case 'pulse':
-        peer.heartbeatMs = this.#context.clock.monotonicMs();
-        break;
-      default:
-        break;
-    }
-    // The hello must come first: a session that begins with another message breaks the protocol.
-    if (peer.hello === undefined) peer.link?.close('the first message was not a hello', true);
-    else this.#handlers.message(peer, message);
-  }
-
   /** Takes a report that another member passed on about a peer without a session. */
   passedOn(peer: Peer, passedOn: PassedOn): void {
     peer.heardFrom(passedOn);
-    this.#acknowledged(peer, passedOn.said);
+    this.acknowledged(peer, passedOn.said);
     this.refreshStates();
   }
 
   /** Judges the peer's last claim again, because the journal has changed. */
   judge(peer: Peer): void {
-    if (peer.claim !== undefined) this.#acknowledged(peer, peer.claim);
+    if (peer.claim !== undefined) this.acknowledged(peer, peer.claim);
   }
 
-  #acknowledged(peer: Peer, claim: Claim): void {
+  /** Takes over what the peer says of the operations that it has. */
+  acknowledged(peer: Peer, claim: Claim): void {
     peer.acknowledge(claim, this.#context.clock.wallMs());
     this.#context.others.heard(peer.id, peer.applied);
   }
@@ -295,9 +260,4 @@ export class Peers {
 function sendPaused(link: Link): void {
   link.send({ type: 'leave', retire: false, paused: true });
   link.close('the member is paused');
-}
-
-function goodbye({ retire, paused }: LeaveMessage): string {
-  if (retire) return 'the member left the cluster';
-  return paused === true ? 'the member is paused' : 'the member stopped';
 }

@@ -32,7 +32,7 @@ export interface LogTable {
   /** The highest contiguous number of each origin in the log. */
   known(): VersionVector;
   operation(dot: Dot): Operation | undefined;
-  /** Operations of one origin after `after`, in order, at most `limit`. */
+  /** Operations of one origin after `after`, in order, at most `limit`. The last answers are kept, for readers at the same place. */
   operationsOf(origin: OriginId, after: number, limit: number): readonly Operation[];
   /** Everything in the log beyond `known`, origin by origin, in batches of at most `limit`; lazily. */
   operationsBeyond(known: VersionVector, limit: number): IterableIterator<readonly Operation[]>;

@@ -24,6 +24,8 @@ export interface Link {
   queuedBytes(lane?: BulkLane): number;
   /** Calls `run` once `queuedBytes(lane)` is below half of `sendQueueBytesMax`: at once if it is, never if the link closes before. */
   whenDrained(lane: BulkLane, run: () => void): void;
+  /** Calls `run` once `queuedBytes()` is 0: at once if it is, never if the link closes before. */
+  whenSent(run: () => void): void;
   /** Sets the one receiver. Earlier messages are delivered to it first, in order. `closed` is called exactly once. */
   start(receiver: LinkReceiver): void;
   /** Closes the session. `isFault`: one side cannot continue with such sessions; the other side receives this too. */

@@ -71,12 +71,12 @@ export class Outgoing {
    * lacks go first: a member's operations arrive in the order in which they were made.
    */
   subscribe(origin: OriginId, after: number, peerKnown: VersionVector): void {
-    const { batches } = this.#context;
+    const { log } = this.#context.journal;
     this.#sendEarlier(origin, peerKnown);
     let cursor = after;
     this.#streams.push({
       next: (limit) => {
-        const operations = batches.operationsOf(origin, cursor, limit);
+        const operations = log.operationsOf(origin, cursor, limit);
         cursor = operations.at(-1)?.seq ?? cursor;
         return operations;
       },

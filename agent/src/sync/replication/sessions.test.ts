@@ -24,8 +24,7 @@ class Side {
     const { context, operationWriter } = this.member;
     const ownOrigin = new OwnOrigin(context, () => this.peers.closeAll('this member begins a new incarnation'));
     this.peers = new Peers(context, {
-      ready: (peer) => sessions.open(peer),
-      message: (peer, message) => sessions.message(peer, message),
+      message: (peer, link, message) => sessions.message(peer, link, message),
       closed: (peer, link, reason) => sessions.close(peer, link, reason),
       helloMessage: () => this.hello(),
     });

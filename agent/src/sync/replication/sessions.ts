@@ -1,4 +1,12 @@
-import type { FlippedMessage, HoldingsMessage, OriginId, PeerMessage, RetellMessage } from '@lockstep/shared';
+import type {
+  FlippedMessage,
+  HelloMessage,
+  HoldingsMessage,
+  LeaveMessage,
+  OriginId,
+  PeerMessage,
+  RetellMessage,
+} from '@lockstep/shared';
 import type { Forks } from '../members/forks.ts';
 import type { OwnOrigin } from '../members/own-origin.ts';
 import type { Peer } from '../members/peer.ts';
@@ -47,7 +55,7 @@ export interface SessionLoops {
   readonly placement: ContentPlacement;
 }
 
-/** The sessions with all peers: starts and stops the tasks of each, and routes messages to the loops. */
+/** The sessions with all peers: starts and stops the tasks of each, and handles each message or passes it to its loop. */
 export class Sessions {
   readonly #context: Context;
   readonly #loops: SessionLoops;
@@ -73,7 +81,7 @@ export class Sessions {
   }
 
   /** Starts the tasks of a session: the other side has sent its hello. */
-  open(peer: Peer): void {
+  #open(peer: Peer): void {
     const { link } = peer;
     const { clock, journal, events, facts } = this.#context;
     const { peers, catchUp, departures, forks, ownOrigin, transfers, placement } = this.#loops;
@@ -156,9 +164,34 @@ export class Sessions {
       link?.close(differingReason);
   }
 
+  /** Handles a message of a peer, that begins or ends a session or is part of one. */
+  message(peer: Peer, link: Link, message: PeerMessage): void {
+    if (peer.link !== link) return;
+    const nowMs = this.#context.clock.monotonicMs();
+    peer.heard(nowMs);
+    if (message.type === 'hello') {
+      peer.begin(message, nowMs);
+      this.#loops.peers.acknowledged(peer, message);
+      this.#open(peer);
+      return;
+    }
+    if (message.type === 'leave') {
+      peer.stopped = true;
+      peer.paused = message.paused === true;
+      this.#loops.peers.failures.over(peer.id);
+      link.close(goodbye(message));
+      return;
+    }
+    if (message.type === 'ack' || message.type === 'heartbeat') this.#loops.peers.acknowledged(peer, message);
+    if (message.type === 'heartbeat') peer.heartbeat = message;
+    if (message.type === 'heartbeat' || message.type === 'pulse') peer.heartbeatMs = nowMs;
+    // The hello must come first: a session that begins with another message breaks the protocol.
+    if (peer.hello === undefined) link.close('the first message was not a hello', true);
+    else if (!this.#stopped) this.#passOn(peer, message);
+  }
+
   /** Passes a message to the loop that handles it. */
-  message(peer: Peer, message: PeerMessage): void {
-    if (this.#stopped) return;
+  #passOn(peer: Peer, message: Exclude<PeerMessage, HelloMessage | LeaveMessage>): void {
     const session = this.#sessions.get(peer);
     const { forks, ownOrigin } = this.#loops;
     if (message.type === 'fork') forks.reported(peer, message);
@@ -225,13 +258,15 @@ export class Sessions {
       case 'report':
         reports.received(peer, message);
         return;
-      // These begin and end a session: see `Peers`.
-      case 'leave':
-      case 'hello':
       // These were handled above.
       case 'fork':
       case 'sealed':
         return;
     }
   }
+}
+
+function goodbye({ retire, paused }: LeaveMessage): string {
+  if (retire) return 'the member left the cluster';
+  return paused === true ? 'the member is paused' : 'the member stopped';
 }

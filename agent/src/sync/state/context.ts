@@ -15,7 +15,6 @@ import { LastBoot } from './last-boot.ts';
 import { OtherHolders } from './other-holders.ts';
 import { Problems } from './problems.ts';
 import { ReplacedRows } from './replaced-rows.ts';
-import { SharedBatches } from './shared-batches.ts';
 
 /**
  * A mutex for the folder and its rows in the journal. A detection whose result is not yet journaled and an action whose
@@ -54,8 +53,6 @@ export interface Context {
   readonly events: Events;
   readonly self: Self;
   readonly journal: Journal;
-  /** Batches of this member's own operations, shared by the sessions that send them. */
-  readonly batches: SharedBatches;
   readonly folder: Folder;
   readonly clock: Clock;
   readonly log: Log;
@@ -100,7 +97,6 @@ export function createContext(parts: {
     events,
     self,
     journal,
-    batches: new SharedBatches(journal),
     folder,
     clock,
     log,

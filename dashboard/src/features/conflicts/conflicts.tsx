@@ -1,18 +1,17 @@
 import type { Conflict, ConflictsPage, Keep, ResolveResult, SettledConflict, SettledPage } from '@lockstep/shared/api';
-import { formatItems } from '@lockstep/shared/present';
-import { Button, Paper, Stack, Text } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
+import { Button, Text } from '@mantine/core';
+import { useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { useStatus } from '../../live/status-context.ts';
 import { useApi } from '../../live/use-api.ts';
 import { Empty, Failed, Loading } from '../../parts/notice.tsx';
 import { View } from '../../parts/view.tsx';
-import { ConflictItem } from './conflict-item.tsx';
-import { ConflictTools } from './conflict-tools.tsx';
+import { ConflictList } from './conflict-list.tsx';
 import classes from './conflicts.module.css';
 import { askMerge, askResolve, choiceOf } from './resolve-conflicts.ts';
 import { SettledList } from './settled-list.tsx';
 import { useSettle } from './use-settle.ts';
+import { useSettledFocus } from './use-settled-focus.ts';
 import { type Undo, useUndo } from './use-undo.ts';
 
 const pageItems = 100;
@@ -29,21 +28,18 @@ export function Conflicts() {
   const [search, setSearch] = useSearchParams();
   const asked = search.get('copy');
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const sayer = useRef<HTMLDivElement>(null);
-  const list = useRef<HTMLUListElement>(null);
-  /** Index in the list of a conflict that was settled alone; undefined for many. */
-  const settledPlace = useRef<number>(undefined);
-  const { isBusy, results, said, justSettled, isGone, settle, say } = useSettle(() => {
+  const settling = useSettle(() => {
     setSelected(new Set());
     again();
     pastAgain();
   });
+  const { said, justSettled, isGone, settle, say } = settling;
+  const { sayer, list, leaves } = useSettledFocus(settling.results);
 
   const conflicts = (data?.conflicts ?? []).filter((conflict) => !isGone(conflict));
   // A link may also name the original instead of the copy.
   const open = (conflicts.find(({ copy }) => copy.path === asked) ?? conflicts.find(({ path }) => path === asked))?.copy
     .path;
-  const chosen = conflicts.filter(({ copy }) => selected.has(copy.path));
   const rest = (data?.total ?? 0) - (data?.conflicts.length ?? 0);
 
   const undo = useUndo(({ copy, path }) => {
@@ -55,12 +51,12 @@ export function Conflicts() {
   });
 
   const settleOne = (conflict: Conflict, ask: () => Promise<Result>): void => {
-    settledPlace.current = conflicts.indexOf(conflict);
+    leaves(conflicts.indexOf(conflict));
     void settle([conflict], async () => [await ask()]);
   };
   const keepIn = (wanted: readonly Conflict[], keep: Keep): void => {
     const [only] = wanted;
-    settledPlace.current = wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined;
+    leaves(wanted.length === 1 && only !== undefined ? conflicts.indexOf(only) : undefined);
     void settle(wanted, () => askResolve(wanted.map((conflict) => choiceOf(conflict, keep))));
   };
 
@@ -68,15 +64,6 @@ export function Conflicts() {
   const undoable = past?.settled.find(({ copy, changed }) => copy === justSettled && changed === undefined);
 
   const marked = past?.settled.find(({ copy, path }) => copy === asked || path === asked);
-
-  // The pressed button disappeared with its conflict: the focus moves to the next conflict, or to the result of many.
-  useEffect(() => {
-    if (results.size === 0 || (settledPlace.current !== undefined && document.activeElement !== document.body)) return;
-    const toggles = list.current?.querySelectorAll<HTMLElement>('[aria-expanded]') ?? [];
-    const next =
-      settledPlace.current === undefined ? undefined : toggles[Math.min(settledPlace.current, toggles.length - 1)];
-    (next ?? sayer.current)?.focus({ preventScroll: next === undefined });
-  }, [results]);
 
   return (
     <View
@@ -105,41 +92,19 @@ export function Conflicts() {
         </Text>
       )}
       {conflicts.length > 0 && (
-        <Paper withBorder className={classes.list}>
-          <ConflictTools
-            conflicts={conflicts}
-            chosen={chosen}
-            isBusy={isBusy}
-            choose={(all) => setSelected(new Set(all.map(({ copy }) => copy.path)))}
-            keep={(keep) => keepIn(chosen, keep)}
-          />
-          <ul ref={list} className={classes.items}>
-            {conflicts.map((conflict) => {
-              const { path } = conflict.copy;
-              const refusal = results.get(path);
-              return (
-                <ConflictItem
-                  key={path}
-                  conflict={conflict}
-                  isOpen={open === path}
-                  isSelected={selected.has(path)}
-                  isBusy={isBusy}
-                  refusal={refusal?.done === false ? refusal.reason : undefined}
-                  toggle={() => setSearch(open === path ? {} : { copy: path })}
-                  select={(isSelected) => {
-                    const next = new Set(selected);
-                    if (isSelected) next.add(path);
-                    else next.delete(path);
-                    setSelected(next);
-                  }}
-                  choose={(keep) => keepIn([conflict], keep)}
-                  save={(content) => settleOne(conflict, () => askMerge(conflict, content))}
-                />
-              );
-            })}
-          </ul>
-          {rest > 0 && <More rest={rest} show={limit < pageItemsMax ? () => setLimit(pageItemsMax) : undefined} />}
-        </Paper>
+        <ConflictList
+          ref={list}
+          conflicts={conflicts}
+          rest={rest}
+          more={limit < pageItemsMax ? () => setLimit(pageItemsMax) : undefined}
+          open={open}
+          toggle={(copy) => setSearch(open === copy ? {} : { copy })}
+          selected={selected}
+          select={setSelected}
+          settling={settling}
+          keep={keepIn}
+          save={(conflict, content) => settleOne(conflict, () => askMerge(conflict, content))}
+        />
       )}
       <SettledList settled={past?.settled ?? []} asked={asked} undo={undo} />
     </View>
@@ -159,21 +124,5 @@ function UndoButton({ settled, undo: { undoing, undo } }: { readonly settled: Se
     >
       Undo
     </Button>
-  );
-}
-
-/** The number of conflicts below the list. `show` adds them to the list. */
-function More({ rest, show }: { readonly rest: number; readonly show: (() => void) | undefined }) {
-  return (
-    <Stack align="center" p="sm" gap={4}>
-      <Text size="sm" c="dimmed">
-        {formatItems(rest, 'more conflict')}
-      </Text>
-      {show !== undefined && (
-        <Button variant="default" size="xs" onClick={show}>
-          Show more
-        </Button>
-      )}
-    </Stack>
   );
 }

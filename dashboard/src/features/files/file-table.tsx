@@ -2,23 +2,19 @@ import type { TreeEntry } from '@lockstep/shared/api';
 import { UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowUp } from '@tabler/icons-react';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { FileRow } from './file-row.tsx';
 import classes from './file-table.module.css';
 import { nextOrder, type Order } from './order.ts';
+import { type FocusableRows, useRowFocus } from './use-row-focus.ts';
 
 /** The same as in the style sheet. */
 const headHeightPx = 38;
 
-interface Props {
+interface Props extends FocusableRows {
   readonly label: string;
-  readonly entries: readonly TreeEntry[];
-  /** The number of rows to reserve: at least the number of entries. */
-  readonly rows: number;
   /** Called when row number `row` is about to come into sight. */
   readonly want?: (row: number) => void;
-  /** Path of the entry that the panel shows. */
-  readonly chosen: string;
   readonly linkOf: (entry: TreeEntry) => string;
   /** Shows the directory of each entry: the entries are from more than one. */
   readonly withDirectory?: boolean;
@@ -26,10 +22,6 @@ interface Props {
   readonly isDeleted?: boolean;
   /** Only the name and the holders have columns; the rest is below the name. */
   readonly isCompact: boolean;
-  /** Goes to the parent directory. */
-  readonly up: () => void;
-  /** The path to focus once its row exists, or '' for the first row; reset to undefined when done. */
-  readonly focusOn: RefObject<string | undefined>;
   /** The order, and how to change it; undefined where it is fixed. */
   readonly sort?: { readonly order: Order; readonly by: (order: Order) => void } | undefined;
 }
@@ -60,8 +52,6 @@ export function FileTable(props: Props) {
   const { label, entries, rows, want, chosen, linkOf, withDirectory = false, isCompact, up, focusOn, sort } = props;
   const { isDeleted = false } = props;
   const scroller = useRef<HTMLDivElement>(null);
-  const focusRow = useRef<number>(undefined);
-  const [active, setActive] = useState(0);
   const virtualizer = useVirtualizer({
     count: rows,
     getScrollElement: () => scroller.current,
@@ -78,57 +68,7 @@ export function FileTable(props: Props) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page of entries may end above the rows in sight
   useEffect(() => want?.(lastRow), [want, lastRow, entries.length]);
 
-  const goTo = (row: number): void => {
-    const target = Math.max(0, Math.min(rows - 1, row));
-    focusRow.current = target;
-    setActive(target);
-    virtualizer.scrollToIndex(target);
-  };
-
-  useEffect(() => {
-    if (focusOn.current !== undefined && entries.length > 0) {
-      const path = focusOn.current;
-      focusOn.current = undefined;
-      goTo(entries.findIndex((entry) => entry.path === path));
-    }
-    // The row may not exist yet: it comes with a later rendering.
-    const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${focusRow.current}"]`);
-    if (link == null) return;
-    focusRow.current = undefined;
-    link.focus({ preventScroll: true });
-  });
-
-  // The row of the entry in the panel is scrolled into sight, for a user who comes by a link or from a search.
-  const shownFor = useRef<string>(undefined);
-  useEffect(() => {
-    if (shownFor.current === chosen) return;
-    const row = entries.findIndex(({ path }) => path === chosen);
-    if (row < 0) return;
-    shownFor.current = chosen;
-    setActive(row);
-    virtualizer.scrollToIndex(row);
-  }, [chosen, entries, virtualizer]);
-
-  const pageRows = Math.max(1, items.length - 20);
-  const onKeyDown = (event: KeyboardEvent, row: number): void => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const moves: Record<string, number> = {
-      ArrowDown: row + 1,
-      ArrowUp: row - 1,
-      PageDown: row + pageRows,
-      PageUp: row - pageRows,
-      Home: 0,
-      End: rows - 1,
-    };
-    const to = moves[event.key];
-    if (to !== undefined) goTo(to);
-    else if (event.key === 'Backspace') up();
-    // The link itself opens the directory; the focus follows into it.
-    else if (event.key === 'Enter' && entries[row]?.type === 'directory') focusOn.current = '';
-    if (to !== undefined || event.key === 'Backspace') event.preventDefault();
-  };
-
-  const tabRow = items.some(({ index }) => index === active) ? active : firstItem?.index;
+  const focus = useRowFocus({ entries, rows, chosen, up, focusOn }, virtualizer);
   const columns = columnsOf(isCompact, isDeleted);
   return (
     <div ref={scroller} className={classes.scroller}>
@@ -153,9 +93,9 @@ export function FileTable(props: Props) {
                 isChosen={entry?.path === chosen}
                 withDirectory={withDirectory}
                 href={entry === undefined ? '' : linkOf(entry)}
-                tabIndex={index === tabRow ? 0 : -1}
-                onKeyDown={onKeyDown}
-                onFocus={setActive}
+                tabIndex={index === focus.tabRow ? 0 : -1}
+                onKeyDown={focus.onKeyDown}
+                onFocus={focus.onFocus}
               />
             );
           })}

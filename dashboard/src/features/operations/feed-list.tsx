@@ -1,25 +1,16 @@
 import { formatCount } from '@lockstep/shared/present';
 import { Button } from '@mantine/core';
-import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowUp } from '@tabler/icons-react';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type Dispatch, type SetStateAction, useEffect, useRef } from 'react';
+import { type Dispatch, type SetStateAction, useRef } from 'react';
 import { FeedLine } from './feed-line.tsx';
 import classes from './feed-list.module.css';
 import { type FeedState, feedOperationsMax } from './feed-model.ts';
 import { FeedRows } from './feed-rows.ts';
 import type { OperationFeed } from './operation-feed.ts';
+import { useFeedLines } from './use-feed-lines.ts';
 
-const wideLinePixels = 40;
-const narrowLinePixels = 60;
-/** Below this width each line has two rows of text. */
-const narrow = '(max-width: 61.99em)';
 /** Scrolling further down than this pauses the feed. */
 const topPixels = 8;
-/** The number of lines rendered above and below those in sight, so that quick scrolling shows no gap. */
-const overscan = 6;
-/** Older operations are requested when fewer lines than this are left. */
-const linesAhead = 30;
 
 const ends: Record<FeedState['end'], string> = {
   more: '',
@@ -46,32 +37,8 @@ export function FeedList({
   readonly choose: (operation: string) => void;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useMediaQuery(narrow, false, { getInitialValueInEffect: false });
-  const linePixels = isNarrow ? narrowLinePixels : wideLinePixels;
   const rows = new FeedRows(feed.list, open);
-  const virtualizer = useVirtualizer({
-    count: rows.count + 1,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => linePixels,
-    overscan,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the measured heights depend on the width
-  useEffect(() => virtualizer.measure(), [linePixels]);
-
-  const lines = virtualizer.getVirtualItems();
-  // The maximum number of lines that exist at one time. A line that scrolls out of sight leaves its element to the next one. So scrolling
-  // changes the text of elements instead of creating new ones.
-  const places = Math.ceil((virtualizer.scrollRect?.height ?? 0) / linePixels) + 2 * overscan + 2;
-  const lastLine = lines.at(-1)?.index ?? 0;
-  const isNearEnd = rows.count - lastLine < linesAhead;
-  useEffect(() => {
-    if (isNearEnd && state.end === 'more' && state.error === undefined) feed.loadOlder();
-  }, [feed, isNearEnd, state.end, state.error]);
-
-  // Here, so that the view's own "Follow" button has the same effect.
-  useEffect(() => {
-    if (state.isFollowing) scroller.current?.scrollTo({ top: 0 });
-  }, [state.isFollowing]);
+  const { lines, heightPixels, places } = useFeedLines({ feed, state, rows, scroller });
 
   const toggle = (row: number): void => {
     feed.pause();
@@ -106,7 +73,7 @@ export function FeedList({
         onPointerDown={() => feed.pause()}
       >
         <Head />
-        <ol className={classes.lines} style={{ height: virtualizer.getTotalSize() }}>
+        <ol className={classes.lines} style={{ height: heightPixels }}>
           {lines.map(({ index, start, size }) => {
             const row = rows.at(index);
             return (
