@@ -1,6 +1,7 @@
 export * from './address.ts';
 export * from './compression.ts';
 export * from './error-code.ts';
+export * from './heartbeat-pace.ts';
 export * from './ids.ts';
 export * from './limits.ts';
 export * from './member-condition.ts';

@@ -145,11 +145,10 @@ export const membersMax = 64;
 export const copiesRulesMax = 64;
 export const copiesPatternCharactersMax = 256;
 
-/** Time between heartbeats. */
+/** Time within which other members hear what changed here; see also `pulseIntervalMs`. */
 export const heartbeatIntervalMs = 1_000;
 
-/** Silence after which a member is suspect, and after which it is down. */
-export const suspectAfterMs = 3_000;
+/** Silence after which a member is down. */
 export const downAfterMs = 10_000;
 
 /** JOIN is announced to every known address that is not connected at least this often. */

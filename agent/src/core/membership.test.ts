@@ -1,5 +1,5 @@
 import type { MemberCondition, MemberId, MemberState } from '@lockstep/shared';
-import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
+import { downAfterMs } from '@lockstep/shared';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ConditionSigns, PeerSigns } from './membership.ts';
@@ -9,7 +9,14 @@ const ant = 'ant' as MemberId;
 const bee = 'bee' as MemberId;
 
 describe('[MB1] the state of a peer', () => {
-  const heard: PeerSigns = { membership: 'joined', connected: true, saidState: 'active', silentMs: 0 };
+  const suspectAfterMs = 3_000;
+  const heard: PeerSigns = {
+    membership: 'joined',
+    connected: true,
+    saidState: 'active',
+    silentMs: 0,
+    suspectAfterMs,
+  };
   const cases: readonly { name: string; signs: Partial<PeerSigns>; state: MemberState }[] = [
     { name: 'connected and active', signs: {}, state: 'active' },
     { name: 'connected and syncing', signs: { saidState: 'syncing' }, state: 'syncing' },

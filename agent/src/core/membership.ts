@@ -1,5 +1,5 @@
 import type { MemberCondition, MemberId, MemberState } from '@lockstep/shared';
-import { downAfterMs, suspectAfterMs } from '@lockstep/shared';
+import { downAfterMs } from '@lockstep/shared';
 
 /** The facts from which this member judges a peer's state. */
 export interface PeerSigns {
@@ -13,6 +13,8 @@ export interface PeerSigns {
   readonly saidState?: MemberState | undefined;
   /** The time since it was last heard from; infinite if it never was. */
   readonly silentMs: number;
+  /** The silence after which a member of this cluster is suspect. */
+  readonly suspectAfterMs: number;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface PeerSigns {
 export function peerState(signs: PeerSigns): MemberState {
   if (signs.membership === 'left') return 'left';
   if (signs.silentMs >= downAfterMs || signs.stopped) return 'down';
-  if (!signs.connected || signs.silentMs >= suspectAfterMs) return 'suspect';
+  if (!signs.connected || signs.silentMs >= signs.suspectAfterMs) return 'suspect';
   switch (signs.saidState) {
     case 'syncing':
     case 'active':

@@ -1,5 +1,5 @@
 import type { MemberReport } from '../api.ts';
-import { suspectAfterMs } from '../limits.ts';
+import { suspectAfterMs } from '../heartbeat-pace.ts';
 import { formatDuration, formatRoundTrip } from './units.ts';
 
 /** A round trip for a reader. */
@@ -11,11 +11,18 @@ export interface Figure {
 }
 
 /**
- * The last known round trip from one member to another at `now`, by the clock of the asked member; undefined without a session. Members
- * measure once a second. A figure of the asked member is as old as its last news of the other end. A figure of another member is as old as
+ * The last known round trip from one member to another at `now`, by the clock of the asked member; undefined without a session. `members`:
+ * all members of the cluster. A figure of the asked member is as old as its last news of the other end. A figure of another member is as old as
  * the last news of that member.
  */
-export function roundTrip(from: MemberReport, to: MemberReport, now: number): Figure | undefined {
+export function roundTrip(
+  {
+    from,
+    to,
+    members,
+  }: { readonly from: MemberReport; readonly to: MemberReport; readonly members: readonly MemberReport[] },
+  now: number,
+): Figure | undefined {
   const rttMs = from.latenciesMs?.[to.id];
   if (rttMs === undefined || from.condition === 'down' || from.condition === 'away') return undefined;
   const heardAt = [from, to].flatMap(({ self, condition, lastSeenAt }, end) => {
@@ -26,7 +33,8 @@ export function roundTrip(from: MemberReport, to: MemberReport, now: number): Fi
     return isAsked ? (lastSeenAt ?? now) : [];
   });
   const ageMs = now - Math.min(now, ...heardAt);
-  return { rttMs, staleMs: ageMs >= suspectAfterMs ? ageMs : undefined };
+  const taking = members.filter(({ condition }) => condition !== 'left').length;
+  return { rttMs, staleMs: ageMs >= suspectAfterMs(taking) ? ageMs : undefined };
 }
 
 /** `12 ms`, and for a stale figure `12 ms, not measured for 5 s`. */

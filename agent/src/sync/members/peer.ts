@@ -8,7 +8,6 @@ import type {
   SelfReport,
   VersionVector,
 } from '@lockstep/shared';
-import { suspectAfterMs } from '@lockstep/shared';
 import { AckTimes } from '../../core/ack-times.ts';
 import type { HoldingsFilter } from '../../core/cache/holdings-filter.ts';
 import { SeqRangeLog } from '../../core/seq-range-log.ts';
@@ -128,12 +127,12 @@ export class Peer {
     this.paused = false;
   }
 
-  /** Drops the report that was passed on if it is old, or if the session over which it came has ended. */
-  dropOldReport(nowMs: number): void {
+  /** Drops the report that was passed on if it is so old, or if the session over which it came has ended. */
+  dropOldReport(nowMs: number, oldMs: number): void {
     const { passedOn } = this;
     if (passedOn === undefined) return;
     const isOpen = passedOn.by.ready && passedOn.by.helloMs === passedOn.sessionMs;
-    if (!isOpen || nowMs - passedOn.atMs >= suspectAfterMs) this.passedOn = undefined;
+    if (!isOpen || nowMs - passedOn.atMs >= oldMs) this.passedOn = undefined;
   }
 
   /** Takes over its claim, as far as its logs agree with this member's. */

@@ -1,4 +1,5 @@
 import type { Applied, HelloMessage, MemberId, MemberRecord, PeerMessage } from '@lockstep/shared';
+import { suspectAfterMs } from '@lockstep/shared';
 import { peerState, shouldKeepLink } from '../../core/membership.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
@@ -25,6 +26,7 @@ export class Peers {
   readonly #admission: Admission;
   /** The time since which this member listens to others. Members that it has not heard since may be about to answer. */
   #beganMs: number;
+  #size = 1;
   #paused = false;
   #stopped = false;
 
@@ -39,6 +41,11 @@ export class Peers {
     for (const record of context.journal.members.all()) {
       if (record.id !== context.self.id) this.#create(record.id, acks[record.id]);
     }
+  }
+
+  /** The number of members that did not leave, this one included. */
+  get size(): number {
+    return this.#size;
   }
 
   all(): readonly Peer[] {
@@ -144,14 +151,17 @@ export class Peers {
     const { clock, journal, events, facts } = this.#context;
     let hasChanged = false;
     const memberships = new Map(journal.members.all().map((record) => [record.id, record.membership]));
+    this.#size = 1 + [...this.#peers.keys()].filter((id) => memberships.get(id) !== 'left').length;
+    const silenceMs = suspectAfterMs(this.#size);
     for (const peer of this.#peers.values()) {
-      peer.dropOldReport(clock.monotonicMs());
+      peer.dropOldReport(clock.monotonicMs(), silenceMs);
       const state = peerState({
         membership: memberships.get(peer.id) ?? 'joined',
         connected: peer.ready || peer.passedOn !== undefined,
         stopped: peer.stopped,
         saidState: peer.said?.state ?? peer.hello?.state,
         silentMs: this.silentMs(peer),
+        suspectAfterMs: silenceMs,
       });
       if (state === peer.state) continue;
       peer.state = state;

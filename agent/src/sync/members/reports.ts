@@ -63,7 +63,7 @@ export class Reports {
     const nowMs = this.#context.clock.monotonicMs();
     if (heartbeat === undefined || claim === undefined || about.heartbeatMs === undefined) return;
     if (!lacks(to, about, nowMs) || !lacks(about, to, nowMs)) return;
-    if (nowMs - about.heartbeatMs >= suspectAfterMs || !this.#isReporter(to, about, ready)) return;
+    if (nowMs - about.heartbeatMs >= suspectAfterMs(this.#peers.size) || !this.#isReporter(to, about, ready)) return;
     const { type, id, wallMs, ...said } = heartbeat;
     to.link?.send({
       type: 'report',

@@ -56,6 +56,35 @@ test('[MB5] a heartbeat that would repeat the last one is a pulse, until somethi
   expect(scheduler.nowMs - changedMs).toBeLessThan(3_000);
 });
 
+test('[MB5] in a large cluster pulses are sent every 4 s, news within the second, and a peer is suspect 2 s later', async () => {
+  const peers = [...'bcdefghijklmnopqr'].map((letter) => new ScriptedPeer(letter));
+  const bee = peers[0] as ScriptedPeer;
+  const { engine, scheduler, volume, until } = openTestMember(peers);
+  void engine.start();
+  expect(await until(() => engine.lifecycle.state === 'active' && engine.peers.size === 18, 20_000)).toBe(true);
+  expect(await until(() => bee.all('pulse').length > 3, 60_000)).toBe(true);
+  const beats = () => bee.heard.filter(({ type }) => type === 'heartbeat' || type === 'pulse').length;
+  const before = beats();
+  expect(await until(() => beats() === before + 5, 60_000)).toBe(true);
+  const beganMs = scheduler.nowMs;
+  expect(await until(() => beats() === before + 10, 60_000)).toBe(true);
+  expect((scheduler.nowMs - beganMs) / 5).toBeGreaterThan(3_900);
+  expect((scheduler.nowMs - beganMs) / 5).toBeLessThan(4_100);
+
+  const files = bee.all('heartbeat').at(-1)?.files ?? 0;
+  volume.disk.write('new', contentOfText('of this second'));
+  const changedMs = scheduler.nowMs;
+  expect(await until(() => bee.all('heartbeat').at(-1)?.files === files + 1, 20_000)).toBe(true);
+  expect(scheduler.nowMs - changedMs).toBeLessThan(3_000);
+
+  bee.beats = false;
+  const silentMs = scheduler.nowMs;
+  const peer = engine.peers.get(bee.id);
+  expect(await until(() => peer?.state === 'suspect', 20_000)).toBe(true);
+  expect(scheduler.nowMs - silentMs).toBeGreaterThan(5_000);
+  expect(scheduler.nowMs - silentMs).toBeLessThan(8_000);
+});
+
 test('[CT5] heartbeats and pulses say that blocks for the peer wait for a limit', async () => {
   const bee = new ScriptedPeer('b');
   const { engine, volume, until } = openTestMember([bee]);

@@ -1,5 +1,5 @@
 import type { HeartbeatMessage, MemberId, MemberState, PulseMessage, SelfReport } from '@lockstep/shared';
-import { downAfterMs, heartbeatIntervalMs } from '@lockstep/shared';
+import { downAfterMs, heartbeatIntervalMs, pulseIntervalMs } from '@lockstep/shared';
 import { ClockFilter } from '../../core/traffic/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
@@ -33,7 +33,7 @@ export interface Vitals {
   readonly lackingCopies: HeartbeatMessage['lackingCopies'];
 }
 
-/** Sends a heartbeat to every peer each second, measures round trips, and closes sessions with silent peers. */
+/** Tells every peer that this member is alive and what is new, measures round trips, and closes sessions with silent peers. */
 export class HeartbeatLoop {
   readonly #context: Context;
   readonly #peers: Peers;
@@ -43,6 +43,8 @@ export class HeartbeatLoop {
   readonly #unanswered = new WeakMap<Peer, { readonly id: number; readonly atMs: number }>();
   /** The state in the last heartbeat of a session, and its time. */
   readonly #told = new WeakMap<Link, { readonly state: string; readonly atMs: number }>();
+  /** The time of the last heartbeat or pulse of a session, and whether it said that blocks are sent. */
+  readonly #last = new WeakMap<Link, { readonly atMs: number; readonly sends: boolean }>();
   /** The sessions whose first heartbeat was answered. */
   readonly #answered = new WeakSet<Link>();
   readonly #mismatches = new Map<Peer, number>();
@@ -104,7 +106,10 @@ export class HeartbeatLoop {
     return true;
   }
 
-  /** Sends one heartbeat now, to all peers or only to one: a pulse to those to which it would repeat the last one. */
+  /**
+   * Sends one heartbeat now, to all peers or only to one. Those to which it would repeat the last one get a pulse if one is due; see
+   * `pulseIntervalMs`.
+   */
   async send(only?: Peer): Promise<void> {
     const { clock, journal, problems, self } = this.#context;
     const vitals = await this.#vitals();
@@ -129,27 +134,35 @@ export class HeartbeatLoop {
       latenciesMs,
     };
     const state = stateOf(report);
+    // Timers are not exact: a pulse may be due a moment later.
+    const restMs = pulseIntervalMs(this.#peers.size) - heartbeatIntervalMs / 2;
     for (const peer of only ? [only] : this.#peers.ready()) {
-      if (peer.link === undefined) continue;
+      const { link } = peer;
+      if (link === undefined) continue;
       const nowMs = clock.monotonicMs();
-      const beat = this.#beat(peer, nowMs);
-      const told = this.#told.get(peer.link);
-      if (told?.state === state && nowMs - told.atMs < heartbeatEveryMs) peer.link.send({ type: 'pulse', ...beat });
+      const told = this.#told.get(link);
+      const isNews = told?.state !== state;
+      const last = this.#last.get(link);
+      const isQuiet = !isNews && last?.sends === false && !isSendingTo(peer);
+      if (isQuiet && nowMs - last.atMs < restMs) continue;
+      const beat = this.#beat(peer, link, nowMs);
+      if (!isNews && nowMs - told.atMs < heartbeatEveryMs) link.send({ type: 'pulse', ...beat });
       else {
-        this.#told.set(peer.link, { state, atMs: nowMs });
-        peer.link.send({ type: 'heartbeat', ...report, ...beat });
+        this.#told.set(link, { state, atMs: nowMs });
+        link.send({ type: 'heartbeat', ...report, ...beat });
       }
     }
   }
 
   /** The number of the next heartbeat or pulse to a peer, the answer to the peer's last one, and whether blocks are sent to it. */
-  #beat(peer: Peer, nowMs: number) {
+  #beat(peer: Peer, link: Link, nowMs: number) {
     const id = ++this.#id;
     const asked = this.#unanswered.get(peer);
     this.#unanswered.delete(peer);
     this.#sent.set(id, { peer, atMs: nowMs });
     const echo = asked && { id: asked.id, heldMs: nowMs - asked.atMs };
-    const sends = peer.limitedBlocks > 0 || (peer.link?.queuedBytes('blocks') ?? 0) > 0;
+    const sends = isSendingTo(peer);
+    this.#last.set(link, { atMs: nowMs, sends });
     return { id, wallMs: this.#context.clock.wallMs(), echo, ...(sends && { sends }) };
   }
 
@@ -176,7 +189,7 @@ export class HeartbeatLoop {
     const { link } = peer;
     if (link === undefined || this.#answered.has(link)) return;
     this.#answered.add(link);
-    link.send({ type: 'pulse', ...this.#beat(peer, this.#context.clock.monotonicMs()) });
+    link.send({ type: 'pulse', ...this.#beat(peer, link, this.#context.clock.monotonicMs()) });
   }
 
   #greet(member: MemberId): void {
@@ -250,6 +263,11 @@ export class HeartbeatLoop {
       problems.set('clock-skew', { member }, detail);
     }
   }
+}
+
+/** True while blocks for the peer wait for the line or for a limit. */
+function isSendingTo(peer: Peer): boolean {
+  return peer.limitedBlocks > 0 || (peer.link?.queuedBytes('blocks') ?? 0) > 0;
 }
 
 /** The part of a report whose changes are sent in the same second, as a text to compare. */

@@ -70,11 +70,11 @@ export function LatencyPair({ from, to }: { readonly from: MemberReport; readonl
 
 /** The samples of the last hour, updated live. */
 function LiveChart({ from, to }: { readonly from: MemberReport; readonly to: MemberReport }) {
-  const { now, member } = useStatus();
+  const { now, member, members } = useStatus();
   const query = new URLSearchParams({ from: from.id, to: to.id });
   // The agent keeps a new sample every ten seconds.
   const { data, error, again } = useApi<LatencyHistory>(`/latencies/history?${query}`, Math.floor(now / 10_000));
-  const figure = roundTrip(from, to, now);
+  const figure = roundTrip({ from, to, members }, now);
   // A stale figure says nothing about now: the line ends where it was last measured.
   const isStale = figure?.staleMs !== undefined;
   const rttMs = figure?.rttMs;

@@ -96,7 +96,7 @@ export function LatencyTable({
             </th>
             {members.map((to, columnIndex) => {
               const way = rows[rowIndex]?.[columnIndex] ?? { kind: 'unknown' };
-              const { kind, figure } = shownIn(way, known.get(from.id) ?? from, known.get(to.id) ?? to, reports.now);
+              const { kind, figure } = shownIn(way, known.get(from.id) ?? from, known.get(to.id) ?? to, reports);
               return (
                 <Cell
                   key={to.id}
@@ -124,8 +124,8 @@ export function LatencyTable({
 }
 
 /** A silent member's last figures are shown too, as stale: the matrix itself does not count them. */
-function shownIn(way: Way, from: MemberReport, to: MemberReport, now: number) {
-  const figure = way.kind === 'known' || way.kind === 'unknown' ? roundTrip(from, to, now) : undefined;
+function shownIn(way: Way, from: MemberReport, to: MemberReport, { now, members }: Reports) {
+  const figure = way.kind === 'known' || way.kind === 'unknown' ? roundTrip({ from, to, members }, now) : undefined;
   return { kind: figure === undefined ? way.kind : 'known', figure };
 }
 

@@ -131,7 +131,7 @@ function MemberRow({
 function RoundTrip({ member, members }: Pick<Shared, 'members'> & { member: MemberReport }) {
   const { now } = useStatus();
   const self = members.find((other) => other.self);
-  const figure = self && roundTrip(self, member, now);
+  const figure = self && roundTrip({ from: self, to: member, members }, now);
   if (figure === undefined) return <Nothing why="not measured yet" />;
   return (
     <span

@@ -1,0 +1,21 @@
+/** Up to these numbers of members, each one hears from each other one every second, or every two. */
+const smallMembersMax = 8;
+const middleMembersMax = 16;
+
+/** A member is suspect when it was not heard for so long beyond the time of its next pulse. */
+const lateMs = 2_000;
+
+/**
+ * The time between pulses from one member to another without news, in milliseconds, in a cluster of so many members that did not leave. All
+ * pulses together grow with the square of that number, and what each member spends for them grows with the number. News is sent within a
+ * second all the same.
+ */
+export function pulseIntervalMs(members: number): number {
+  if (members <= smallMembersMax) return 1_000;
+  return members <= middleMembersMax ? 2_000 : 4_000;
+}
+
+/** The silence after which a member is suspect, in milliseconds. */
+export function suspectAfterMs(members: number): number {
+  return pulseIntervalMs(members) + lateMs;
+}
