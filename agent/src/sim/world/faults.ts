@@ -45,6 +45,7 @@ export class Faults {
   /** Restores the network and the disks, and starts the agents of all remaining machines. */
   repair(): void {
     this.#working = false;
+    this.#introduce();
     for (const machine of this.#world.remaining) {
       machine.volume.missing = false;
       machine.volume.full = undefined;
@@ -80,6 +81,23 @@ export class Faults {
     if (!this.#random.chance(0.5) || !machine.isRunning) return;
     machine.crash(true);
     this.#later(downMsMax, () => this.#start(machine));
+  }
+
+  /** Members that were set back may know no address of the others that are left: then no agent finds them, and a person does. */
+  #introduce(): void {
+    const { remaining } = this.#world;
+    const [first] = remaining;
+    const met = new Set(first && [first]);
+    const isMet = (one: Machine): boolean =>
+      [...met].some(
+        (other) => other.knownAddresses.includes(one.address) || one.knownAddresses.includes(other.address),
+      );
+    for (let found = [...met]; found.length > 0; ) {
+      found = remaining.filter((machine) => !met.has(machine) && isMet(machine));
+      for (const machine of found) met.add(machine);
+    }
+    if (met.size === remaining.length) return;
+    for (const machine of remaining) machine.configure(remaining.map(({ address }) => address));
   }
 
   #start(machine: Machine): void {

@@ -70,7 +70,7 @@ export class Machine {
   #bootedAtMs = 0;
   readonly #around: Surroundings;
   readonly #random: Random;
-  readonly #peers: readonly string[];
+  #peers: readonly string[];
   #life: Life | undefined;
   #isStopping = false;
   #startsAgain = false;
@@ -103,6 +103,19 @@ export class Machine {
       hasFiles: scenario.faults.setBack > 0,
       nowMs: () => Math.floor(this.wall.preciseMs()),
     });
+  }
+
+  /** The addresses at which its agent looks for others: those of its configuration and of the member list. */
+  get knownAddresses(): readonly string[] {
+    const listed = this.journal.members.all().filter(({ membership }) => membership === 'joined');
+    return [...this.#peers, ...listed.flatMap(({ addresses }) => addresses)];
+  }
+
+  /** A person writes addresses into its configuration, and has its agent start again. */
+  configure(addresses: readonly string[]): void {
+    this.#peers = addresses.filter((address) => address !== this.address);
+    this.#around.story.add(this.name, () => `gets the addresses ${this.#peers.join(', ')}`);
+    this.stop();
   }
 
   /** Called when its agent begins to watch the folder. */
