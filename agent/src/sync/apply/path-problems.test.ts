@@ -13,7 +13,7 @@ function behind() {
   const put = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   member.received(put);
   const others = { knowMore: true };
-  const problems = new PathProblems(member.context, () => others.knowMore);
+  const problems = new PathProblems(member.context, { mayLearnMore: () => others.knowMore, isBeingSent: () => false });
   const report = (): void => problems.report('file', put, 'content-missing', 'No member has it.');
   const reported = (): readonly string[] => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
   report();
@@ -68,7 +68,7 @@ test('[MT10] a problem of applying stays while its path is observed as it was be
   const directory = member.operation('directory', { kind: 'mkdir' }, { origin: bee });
   const file = member.operation('directory/file', { kind: 'put', text: 'new' }, { origin: bee });
   member.received(directory, file);
-  const problems = new PathProblems(member.context, () => false);
+  const problems = new PathProblems(member.context, { mayLearnMore: () => false, isBeingSent: () => false });
   const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
