@@ -52,10 +52,17 @@ export class PathProblems {
   #note(path: string, head: Operation, code: ProblemCode, detail: string): void {
     const { problems } = this.#context;
     const before = this.#reported.get(path);
-    if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
+    if (before !== undefined && before.code !== code) this.#clear(path, before.code);
     problems.setOfApplying(code, path, detail);
     if (code === 'content-missing') this.#context.missing.report(head);
     if (problems.has(code, { path })) this.#reported.set(path, { head, code });
+  }
+
+  #clear(path: string, code: ProblemCode): void {
+    const { problems, facts } = this.#context;
+    problems.clear(code, { path });
+    // A special file may have been in the way: it is reported as such now.
+    if (code === 'path-in-the-way') facts.doubted.publish(path);
   }
 
   /** Withdraws the report that this content of the path is missing: a block of it has come. */
@@ -83,7 +90,7 @@ export class PathProblems {
     for (const [path, { head, code }] of this.#reported) {
       if (this.#isPending(path, dotKey(head)) || this.#isAwaited(path, code)) continue;
       this.#reported.delete(path);
-      problems.clear(code, { path });
+      this.#clear(path, code);
     }
     for (const { code, path, member } of problems.list()) {
       // The problem may be about any operation of the path: the visible one, or a losing one that must be kept.
