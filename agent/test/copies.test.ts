@@ -47,6 +47,12 @@ test('[CP2] [CP3] copies are made on members on demand, and made elsewhere when 
   // ant has the whole folder, and counts as one.
   await eventually(() => expect(copiesOf(paths, others)).toEqual(paths.map(() => 1)));
   for (const member of others) expect(copiesOf(paths, [member])).toContain(1);
+  expect(await lockstep(['wait', ant.folder])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(
+      'Done: each file is on as many members as copies are wanted (2 at most), and 4 members know of it',
+    ),
+  });
   const why = await lockstep(['why', ant.path('file-0')]);
   expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) is to keep one\./);
   // Those on demand are asked whether they have it.
