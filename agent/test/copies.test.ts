@@ -145,6 +145,26 @@ test('[OD5] files beyond the cache that no other member takes are a problem, unt
   for (const count of copiesOf(paths, cluster.members)) expect(count).toBeGreaterThanOrEqual(1);
 });
 
+test('[OD5] files beyond the cache in a cluster that wants copies: the advice is not what is done already', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { start: { env: onDemand('4 MiB') } });
+  const ant = cluster.member('ant');
+  expect((await copies(ant, '2')).code).toBe(0);
+  await writeFiles(ant, 12, 512 * kibibyte);
+  await eventually(
+    async () => {
+      const details = (await ant.status()).problems.flatMap(({ code, detail }) =>
+        code === 'cache-full' ? detail : [],
+      );
+      expect(details).toEqual([
+        expect.stringMatching(
+          /Raise cache_size here or on other members, .* or have fewer copies: lockstep copies 1\.$/,
+        ),
+      ]);
+    },
+    { timeoutMs: 60_000 },
+  );
+});
+
 test('[CP7] a wait in a cluster of members on demand ends when each file has its copies', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cow'], { start: { env: onDemand('12 MiB') } });
   const [ant, bee, cow] = ['ant', 'bee', 'cow'].map((name) => cluster.member(name)) as [Member, Member, Member];
