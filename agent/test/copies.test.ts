@@ -47,6 +47,12 @@ test('[CP2] [CP3] copies are made on members on demand, and made elsewhere when 
   // ant has the whole folder, and counts as one.
   await eventually(() => expect(copiesOf(paths, others)).toEqual(paths.map(() => 1)));
   for (const member of others) expect(copiesOf(paths, [member])).toContain(1);
+  expect(await lockstep(['wait', ant.folder])).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(
+      'Done: each file is on as many members as copies are wanted (2 at most), and 4 members know of it',
+    ),
+  });
   const why = await lockstep(['why', ant.path('file-0')]);
   expect(why.out).toMatch(/Copies\n {2}2 copies are wanted; (bee|cow|dog) is to keep one\./);
   // Those on demand are asked whether they have it.
@@ -137,6 +143,26 @@ test('[OD5] files beyond the cache that no other member takes are a problem, unt
   expect((await copies(ant, '1')).code).toBe(0);
   await eventually(async () => expect((await ant.status()).problems).toEqual([]), { timeoutMs: 120_000 });
   for (const count of copiesOf(paths, cluster.members)) expect(count).toBeGreaterThanOrEqual(1);
+});
+
+test('[OD5] files beyond the cache in a cluster that wants copies: the advice is not what is done already', async () => {
+  const cluster = await startCluster(['ant', 'bee'], { start: { env: onDemand('4 MiB') } });
+  const ant = cluster.member('ant');
+  expect((await copies(ant, '2')).code).toBe(0);
+  await writeFiles(ant, 12, 512 * kibibyte);
+  await eventually(
+    async () => {
+      const details = (await ant.status()).problems.flatMap(({ code, detail }) =>
+        code === 'cache-full' ? detail : [],
+      );
+      expect(details).toEqual([
+        expect.stringMatching(
+          /Raise cache_size here or on other members, .* or have fewer copies: lockstep copies 1\.$/,
+        ),
+      ]);
+    },
+    { timeoutMs: 60_000 },
+  );
 });
 
 test('[CP7] a wait in a cluster of members on demand ends when each file has its copies', async () => {

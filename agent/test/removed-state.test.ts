@@ -93,3 +93,21 @@ test.each([
     await cluster.verified();
   },
 );
+
+test('commands say that the agent runs, and how it is started again, if its socket or its lock was removed', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const process = `process ${ant.pid}`;
+  await rm(ant.state('lock.db'));
+  expect(await lockstep(['status', ant.folder])).toMatchObject({ code: 0, out: expect.stringContaining('ant') });
+  await rm(ant.state('api.sock'));
+  const advice = new RegExp(`${process} and runs.*the file was removed.*kill ${ant.pid}.*lockstep up ${ant.folder}`);
+  for (const command of ['status', 'members', 'wait', 'pause'])
+    expect((await lockstep([command, ant.folder])).err).toMatch(advice);
+  expect((await lockstep(['doctor', ant.folder])).out).toMatch(advice);
+  expect((await lockstep(['up', ant.folder])).err).toContain(`is already in use by ${process}. Stop that one first`);
+  await ant.kill();
+  expect((await lockstep(['status', ant.folder])).err).toContain('No agent runs');
+  await ant.start();
+  expect(await lockstep(['status', ant.folder])).toMatchObject({ code: 0 });
+});

@@ -64,8 +64,8 @@ export function carriedPathFault(path: string): string | undefined {
   if (path.includes('\0')) return 'contains a NUL character';
   if (!path.isWellFormed()) return 'is not well-formed Unicode';
   for (const name of path.split('/')) {
-    if (name === '') return 'has an empty component';
-    if (name === '.' || name === '..') return `has a component ${name}`;
+    if (name === '') return 'has an empty name in it';
+    if (name === '.' || name === '..') return `contains "${name}" as a name`;
     if (name.length * 3 > nameBytesMax && encoder.encode(name).length > nameBytesMax) {
       return `has a name longer than ${nameBytesMax} bytes`;
     }

@@ -3,7 +3,13 @@ import { text } from 'node:stream/consumers';
 import { errorCodes, LockstepError } from '@lockstep/shared';
 import { apiErrorSchema, apiPrefix } from '@lockstep/shared/api';
 import { z } from 'zod';
-import { describeRunning, findRunning, ownSocketPath } from '../member-dir/instance-lock.ts';
+import {
+  describeRunning,
+  findRunning,
+  isAlive,
+  ownSocketPath,
+  type RunningAgent,
+} from '../member-dir/instance-lock.ts';
 import { shellWord } from '../os/shell-word.ts';
 import { socketAddress } from '../os/socket-address.ts';
 import { UsageError } from './exit-code.ts';
@@ -68,11 +74,28 @@ async function send(socket: string, { method, path, body, version, timeoutMs }: 
   }
 }
 
+/** The agent that answers on a socket, and its folder. */
+interface Answering {
+  readonly directory: string;
+  readonly running: RunningAgent;
+}
+
+/** The cause and the remedy if the socket of a process that runs is not there. */
+function withoutSocket({ directory, running }: Answering): string {
+  const { who, stop } = describeRunning(running);
+  return (
+    `The agent is ${who} and runs, but this file is not there: it is stopping, or the file was removed. If it still runs after a minute, ` +
+    `stop it (${stop}) and start it again: lockstep up ${shellWord(directory)}`
+  );
+}
+
 /** The error for a socket that cannot be reached. */
-function unreachable(socket: string, cause: unknown): LockstepError {
+function unreachable(socket: string, cause: unknown, answering: Answering | undefined): LockstepError {
   const { code, message } = cause as NodeJS.ErrnoException;
-  const hint =
-    code === 'EACCES' || code === 'EPERM'
+  const isRemoved = code === 'ENOENT' && answering !== undefined && isAlive(answering.running);
+  const hint = isRemoved
+    ? withoutSocket(answering)
+    : code === 'EACCES' || code === 'EPERM'
       ? 'Run the command as the user of the agent.'
       : code === 'ENOENT' || code === 'ECONNREFUSED'
         ? 'It is stopping, or runs in a container or on another machine (run the command there), or is of an older version (start it again).'
@@ -92,8 +115,8 @@ function parseJson(received: string): unknown {
   }
 }
 
-/** Returns a client of the agent that answers on the socket at this path. */
-export function apiClient(socket: string): ApiClient {
+/** Returns a client of the agent that answers on the socket at this path. `answering`: that agent, if it is known. */
+export function apiClient(socket: string, answering?: Answering): ApiClient {
   async function ask<Result>(
     path: string,
     schema: z.ZodType<Result>,
@@ -103,7 +126,7 @@ export function apiClient(socket: string): ApiClient {
     const { method = body === undefined ? 'GET' : 'POST' } = asked;
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const answer = await send(socket, { method, path, body: payload, version, timeoutMs }).catch((cause: unknown) => {
-      throw unreachable(socket, cause);
+      throw unreachable(socket, cause, answering);
     });
     const data = parseJson(answer.text);
     if (answer.status >= 400) throw failed(path, answer.status, data);
@@ -123,18 +146,18 @@ export function apiClient(socket: string): ApiClient {
 
 /** The API of the agent that runs on `directory`, or undefined if none runs. Rejects with 'not-running' while it is starting. */
 export async function findApi(directory: string): Promise<ApiClient | undefined> {
-  const socket = await findSocket(directory);
-  return socket === undefined ? undefined : apiClient(socket);
+  const found = await findAgent(directory);
+  return found && apiClient(found.socket, found);
 }
 
 /** The path of the socket of the agent that runs on `directory`. Rejects with 'not-running' if none does. */
 export async function apiSocket(directory: string): Promise<string> {
-  const socket = await findSocket(directory);
-  if (socket === undefined) throw new LockstepError('not-running', `No agent runs on ${directory}.`);
-  return socket;
+  const found = await findAgent(directory);
+  if (found === undefined) throw new LockstepError('not-running', `No agent runs on ${directory}.`);
+  return found.socket;
 }
 
-async function findSocket(directory: string): Promise<string | undefined> {
+async function findAgent(directory: string): Promise<(Answering & { readonly socket: string }) | undefined> {
   const running = await findRunning(directory);
   if (running === undefined) return undefined;
   if (running.dashboardUrl === undefined) {
@@ -143,7 +166,7 @@ async function findSocket(directory: string): Promise<string | undefined> {
       `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,
     );
   }
-  return running.socketPath ?? ownSocketPath(directory);
+  return { directory, running, socket: running.socketPath ?? ownSocketPath(directory) };
 }
 
 /** As `findApi`, but rejects with 'not-running' and what to do if no agent runs. */

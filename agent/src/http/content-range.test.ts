@@ -16,7 +16,6 @@ test.each([
   'bytes',
   'bytes */100',
   'bytes 5-4/*',
-  'bytes 0-9/9',
   'bytes 0-9',
   'bytes=0-9/*',
   'bytes 0-/*',
@@ -26,4 +25,10 @@ test.each([
   'lines 0-9/*',
 ])('[FA7] %s is none', (header) => {
   expect(() => writtenRange(header)).toThrow(/bytes FIRST-LAST/);
+});
+
+test('[FA7] a part that ends behind the end of its file is refused with a sentence about these numbers', () => {
+  const refusal =
+    /^Content-Range names the bytes up to number 3, and says that the file then has only 2: .* write the size of the whole file, or \*\.$/;
+  expect(() => writtenRange('bytes 0-3/2')).toThrow(refusal);
 });

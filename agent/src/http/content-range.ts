@@ -13,7 +13,15 @@ export function writtenRange(header: string | undefined): WrittenRange {
   const range = { start: Number(first), end: Number(last) + 1, total: total === '*' ? undefined : Number(total) };
   const { start, end, total: size = end } = range;
   checkFileSize(Math.max(end, size));
-  if ([start, end, size].every(Number.isSafeInteger) && start < end && end <= size) return range;
+  const areNumbers = [start, end, size].every(Number.isSafeInteger);
+  if (areNumbers && start < end && end <= size) return range;
+  if (areNumbers && start < end) {
+    throw new LockstepError(
+      'request-invalid',
+      `Content-Range names the bytes up to number ${end - 1}, and says that the file then has only ${size}: nothing was changed. After the ` +
+        'slash write the size of the whole file, or *.',
+    );
+  }
   throw new LockstepError(
     'request-invalid',
     'Name the bytes that the body replaces in the header Content-Range: bytes FIRST-LAST/*. The first byte of a file has the number 0, ' +

@@ -1,4 +1,4 @@
-import { lstat, rm } from 'node:fs/promises';
+import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
@@ -28,6 +28,36 @@ export function describeRunning({ pid, host }: RunningAgent): { readonly who: st
   return host === undefined || host === hostname()
     ? { who: `process ${pid}`, stop: `kill ${pid}` }
     : { who: `process ${pid} of ${host}`, stop: `stop the container or service on ${host}` };
+}
+
+/** True if a process with that id runs on this machine. */
+export function isAlive({ pid, host }: RunningAgent): boolean {
+  if (host !== undefined && host !== hostname()) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** True if the process has a file of the state directory open. Another process may have the id of one that has ended. */
+async function usesState(directory: string, { pid }: RunningAgent): Promise<boolean> {
+  try {
+    const state = await realpath(join(directory, stateDirectoryName));
+    const files = `/proc/${pid}/fd`;
+    const names = await readdir(files);
+    const targets = await Promise.all(names.map((name) => readlink(join(files, name)).catch(() => '')));
+    return targets.some((target) => target.startsWith(`${state}/`));
+  } catch {
+    return false;
+  }
+}
+
+/** The agent whose lock was removed while it runs. */
+async function findWithoutLock(directory: string): Promise<RunningAgent | undefined> {
+  const running = await readRunning(directory);
+  if (running === undefined || running.pid === process.pid || !isAlive(running)) return undefined;
+  return (await usesState(directory, running)) ? running : undefined;
 }
 
 /** The lock of the only process that may use a state directory. */
@@ -104,7 +134,7 @@ async function lockExists(path: string): Promise<boolean> {
  */
 export async function findRunning(directory: string): Promise<RunningAgent | undefined> {
   const path = lockPath(directory);
-  if (!(await lockExists(path))) return undefined;
+  if (!(await lockExists(path))) return findWithoutLock(directory);
   const running = await readRunning(directory);
   // A process without a record may be about to write it, or be a command like this one.
   const lock = tryExclusiveLock(path, running === undefined ? probeTimeMs : 0);
@@ -128,9 +158,10 @@ function findHolder(directory: string): string {
 
 /** Takes the lock for this process. Rejects with 'already-running', naming the process that holds it. */
 export async function acquireLock(directory: string, nowMs: number): Promise<InstanceLock> {
-  const lock = tryExclusiveLock(lockPath(directory), probeTimeMs);
+  const unlocked = await findWithoutLock(directory);
+  const lock = unlocked === undefined ? tryExclusiveLock(lockPath(directory), probeTimeMs) : undefined;
   if (lock === undefined) {
-    const holder = await readRunning(directory);
+    const holder = unlocked ?? (await readRunning(directory));
     const { who, stop } =
       holder === undefined
         ? { who: 'another process', stop: `kill the process that ${findHolder(directory)} prints` }

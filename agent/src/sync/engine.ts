@@ -236,7 +236,7 @@ export class Engine {
       fetch: (path) => this.onDemand.bring(path),
       bytesMax: () => this.cache.bytesMax,
     });
-    this.cache.keep((path) => this.copies.placement.rules.copiesOf(path));
+    this.cache.keep(() => this.copies.placement.rules);
     context.wanted.limitedBy((bytes) => this.cache.hasRoom(bytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);

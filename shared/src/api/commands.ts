@@ -31,6 +31,11 @@ export const waitResultSchema = z
       .describe(
         'No member has the whole folder: members count that know of it, and each content must be on as many as copies are wanted.',
       ),
+    copies: countSchema
+      .optional()
+      .describe(
+        'A rule wants more copies than members have the whole folder: each content must be on as many members as copies are wanted, which is this number at most.',
+      ),
     blocking: list(
       z.object({
         path: z.string().optional().describe('Absent if an entry of the member list is missing.'),

@@ -50,7 +50,7 @@ export function addRemoveCommand(program: Command, terminal: Terminal, done: (co
         terminal.print(
           undo
             ? `${name} is taken back: it takes part again as soon as it connects. ${known}`
-            : `${name} is removed from the cluster. What only it had stays on its disk. ${known}\nTo take it back: lockstep remove --undo ${name}`,
+            : `${name} is removed from the cluster. What only it had stays on its disk. ${known}\nTo take it back: lockstep remove --undo ${shellWord(member)}`,
         );
       }
       done(exitCode.done);

@@ -278,6 +278,17 @@ test('[CL5] wait names the blocking path, member and reason', () => {
   expect(formatWait({ ...result, done: true, blocking: [] })).toBe('Done: durable on 3 of 3 members after 1 min 0 s.');
 });
 
+test('[CP7] a wait for copies on members on demand says how many are wanted, not on how many members the whole folder is', () => {
+  const result = { wanted: 1, holding: 1, members: 4, elapsedMs: 4_000, copies: 2 };
+  expect(formatWait({ ...result, done: true, blocking: [] })).toBe(
+    'Done: each file is on as many members as copies are wanted (2 at most), and 4 members know of it, after 4 s.',
+  );
+  const blocking = [{ path: 'x', memberName: 'cat', reason: 'It is on 1 member, and is to be on 2.' }];
+  expect(formatWait({ ...result, done: false, blocking })).toContain(
+    'Not done after 4 s: each file must be on as many members as copies are wanted (2 at most), and 4 members must know of it.',
+  );
+});
+
 test('[CL5] a wait that is not done although enough members have everything says what is in the way', () => {
   const result = { done: false, wanted: 2, holding: 2, members: 3, elapsedMs: 4_000 };
   const text = formatWait({ ...result, blocking: [{ path: 'x', memberName: 'cat', reason: 'It is not shown.' }] });

@@ -43,6 +43,13 @@ function neededBy({ holding, wanted }: WaitResult, counted: string): string {
 /** `lockstep wait` as text. */
 export function formatWait(result: WaitResult): string {
   const counted = `${result.wanted} of ${formatItems(result.members, 'member')}`;
+  const { copies } = result;
+  if (result.done && copies !== undefined) {
+    return (
+      `Done: each file is on as many members as copies are wanted (${copies} at most), and ${formatItems(result.members, 'member')} know of ` +
+      `it, after ${formatElapsed(result.elapsedMs)}.`
+    );
+  }
   if (result.done && result.byCopies) {
     return `Done: each file has its copies, and ${formatItems(result.members, 'member')} know of it, after ${formatElapsed(result.elapsedMs)}.`;
   }
@@ -56,7 +63,9 @@ export function formatWait(result: WaitResult): string {
     ]);
   const holding = result.byCopies
     ? `${formatItems(result.holding, 'member')} of ${result.members} know of all of it, and each file must have its copies`
-    : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${neededBy(result, counted)}`;
+    : copies !== undefined
+      ? `each file must be on as many members as copies are wanted (${copies} at most), and ${result.members} members must know of it`
+      : `all of it is durable on ${formatItems(result.holding, 'member')}, and ${neededBy(result, counted)}`;
   const head = `Not done after ${formatElapsed(result.elapsedMs)}: ${holding}.`;
   if (rows.length === 0) return head;
   const table = formatTable([{ title: 'PATH' }, { title: 'MEMBER' }, { title: 'REASON' }], rows);

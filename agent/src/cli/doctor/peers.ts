@@ -118,13 +118,23 @@ function judgeRemoval(visits: readonly Visit[], subject: Subject): readonly Chec
   const refusal = visits.map(({ probed }) => removerIn(probed?.refusal)).find((name) => name !== undefined);
   const remover = (status && removerOf(status)) ?? refusal;
   if (remover === undefined) return [];
-  const name = status?.member.name ?? subject.config?.name ?? 'NAME';
   return [
     reach.fail(
       `This member was removed from the cluster by ${printable(remover)}: the others refuse it, and its files are not replicated.`,
-      `To take it back, run on ${printable(remover)}: lockstep remove --undo ${printable(name)}`,
+      `To take it back, run on ${printable(remover)}: lockstep remove --undo ${printable(wordFor(subject, visits))}`,
     ),
   ];
+}
+
+/** The word by which the others take this member: its name, or the start of its id if they know another one of that name. */
+function wordFor({ running, config }: Subject, visits: readonly Visit[]): string {
+  const { member, members = [] } = running?.status ?? {};
+  const name = member?.name ?? config?.name ?? 'NAME';
+  const isShared = members.some((other) => !other.self && other.name === name);
+  if (member !== undefined && isShared) return member.id.slice(0, 8);
+  const said = visits.map(({ probed }) => /--undo (\S+)$/.exec(probed?.refusal ?? '')?.[1]).find((word) => word);
+  // A long name may be cut off there.
+  return said === undefined || name.startsWith(said) ? name : said;
 }
 
 /** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */

@@ -34,6 +34,11 @@ export class CopiesRules {
     return this.active.every(({ copies }) => copies === 'all');
   }
 
+  /** The copies of files that no pattern matches. */
+  get general(): Copies {
+    return this.#general;
+  }
+
   /** The copies of the file at `path`. If several patterns match, the largest number holds. */
   copiesOf(path: string): Copies {
     const matching = this.#patterns.filter(({ matches }) => matches.ignores(path, false)).map(({ copies }) => copies);

@@ -154,6 +154,13 @@ describe('[FA3] a directory', () => {
       said: { error: { message: expect.stringContaining('new holds 4 entries now') } },
     });
     expect((await ask('DELETE', 'new?entries=3', { headers: now })).status).toBe(412);
+    expect(await ask('DELETE', 'new/c%20d/b', { headers: now })).toMatchObject({
+      said: {
+        error: {
+          message: expect.stringMatching(/b holds 1 entry now: to delete it with the directory, send entries=1/),
+        },
+      },
+    });
     expect((await ask('GET', 'new/c%20d/2')).body).toBe('two');
     expect(await ask('DELETE', 'new?entries=4', { headers: now })).toMatchObject({ status: 200, said: { entries: 5 } });
     expect((await ask('GET', '')).said).toMatchObject({ path: '', entries: [] });

@@ -84,6 +84,6 @@ export function checkedPath(path: string): string {
     'request-invalid',
     isStatePath(path)
       ? `The path ${quoted} lies inside .lockstep, in this or another spelling: members keep their own state there. Choose another name.`
-      : `The path ${quoted} ${fault}. Name it relative to the folder, without a slash at either end.`,
+      : `The path ${quoted} ${fault}. Write it from the folder down: without "." and "..", with one slash between two names, and none at an end.`,
   );
 }

@@ -83,10 +83,22 @@ async function knownRows(
     );
   }
   if (below.length === (entries ?? 0)) return [row, ...below];
-  const now = `${path} holds ${below.length} entries now`;
+  const now = `${path} holds ${formatEntries(below.length)} now`;
   return entries === undefined
-    ? refused('version-required', `${now}: name this number, in entries, to delete all of them.`, operation)
-    : refused('version-mismatch', `${now}, not ${entries}, and was left as it is: look at it again.`, operation);
+    ? refused(
+        'version-required',
+        `${now}: to delete ${below.length === 1 ? 'it' : 'all of them'} with the directory, send entries=${below.length}.`,
+        operation,
+      )
+    : refused(
+        'version-mismatch',
+        `${now}, not ${entries}, and was left as it is: list it again, and send the number of now.`,
+        operation,
+      );
+}
+
+function formatEntries(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
 }
 
 /** Executed under the folder lock. Returns the entries that stayed. */

@@ -48,7 +48,7 @@ export class ApplyLoop {
     this.#context = context;
     this.#transfers = transfers;
     this.#timer = new WakeTimer(context.clock, () => this.poke());
-    this.#blocked = new BlockedPaths(context, this.#timer, () => transfers.mayLearnMore());
+    this.#blocked = new BlockedPaths(context, this.#timer, transfers);
     this.#batches = new ApplyBatch(context, {
       transfers,
       gate,
@@ -91,6 +91,9 @@ export class ApplyLoop {
       if (operations.some((operation) => gate.isOpen(operation))) this.poke();
     });
     facts.fetched.on(({ paths }) => this.#applySoon(paths));
+    facts.staged.on((content) => {
+      for (const path of this.#transfers.pathsOf(content)) this.#blocked.arrives(path, content);
+    });
     facts.demanded.on((path) => {
       // A reader waits: it is tried at once.
       this.#blocked.over(path);

@@ -1,4 +1,4 @@
-import type { Operation, ProblemCode } from '@lockstep/shared';
+import type { ContentId, Operation, ProblemCode } from '@lockstep/shared';
 import { dotKey } from '@lockstep/shared';
 import { backoffMs } from '../../core/backoff.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
@@ -35,11 +35,11 @@ export class BlockedPaths {
   readonly #blocked = new Map<string, Blocked>();
   readonly #roomWaits = new RoomWaits();
 
-  /** `timer` rings at the next retry. `isBehind`: some connected member knows operations that this one does not know yet. */
-  constructor(context: Context, timer: WakeTimer, isBehind: () => boolean) {
+  /** `timer` rings at the next retry. */
+  constructor(context: Context, timer: WakeTimer, contents: ConstructorParameters<typeof PathProblems>[1]) {
     this.#context = context;
     this.#timer = timer;
-    this.#problems = new PathProblems(context, isBehind);
+    this.#problems = new PathProblems(context, contents);
   }
 
   /** Blocks a path, and reports a problem if there is a `code`. Each further attempt at the same head waits longer. */
@@ -80,6 +80,12 @@ export class BlockedPaths {
     this.#blocked.delete(path);
     this.#roomWaits.delete(path);
     this.#problems.over(path);
+  }
+
+  /** Withdraws what was said of the missing content of the path: a block of it has come. A path without room stays blocked. */
+  arrives(path: string, content: ContentId): void {
+    if (this.#blocked.get(path)?.limits === retry) this.#blocked.delete(path);
+    this.#problems.arrives(path, content);
   }
 
   /** The disk has so many free bytes now. Unblocks what it has room for since; true if there is any. */

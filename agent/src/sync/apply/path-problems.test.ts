@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
+import { ApplyLoop } from './apply-loop.ts';
 import { PathProblems } from './path-problems.ts';
+import { RenameGate } from './rename-gate.ts';
 
 const bee = 'bee' as OriginId;
 
@@ -13,7 +15,7 @@ function behind() {
   const put = member.operation('file', { kind: 'put', text: 'gone' }, { origin: bee });
   member.received(put);
   const others = { knowMore: true };
-  const problems = new PathProblems(member.context, () => others.knowMore);
+  const problems = new PathProblems(member.context, { mayLearnMore: () => others.knowMore, isBeingSent: () => false });
   const report = (): void => problems.report('file', put, 'content-missing', 'No member has it.');
   const reported = (): readonly string[] => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
   report();
@@ -68,7 +70,7 @@ test('[MT10] a problem of applying stays while its path is observed as it was be
   const directory = member.operation('directory', { kind: 'mkdir' }, { origin: bee });
   const file = member.operation('directory/file', { kind: 'put', text: 'new' }, { origin: bee });
   member.received(directory, file);
-  const problems = new PathProblems(member.context, () => false);
+  const problems = new PathProblems(member.context, { mayLearnMore: () => false, isBeingSent: () => false });
   const changes = new LocalChanges(member.context, member.operationWriter);
   const started = changes.start();
   await member.passes(10_000);
@@ -88,3 +90,48 @@ test('[MT10] a problem of applying stays while its path is observed as it was be
   problems.withdraw();
   expect(reported.list()).toEqual([]);
 });
+
+test.each(['replaces a file', 'was there before the file'])(
+  '[MT10] a pipe that %s is one problem of its path, which names the way out, until no entry belongs there',
+  async (moment) => {
+    const member = new LoneMember();
+    const { context, journal, volume } = member;
+    const reported = (): readonly string[] => context.problems.list().map(({ code, path }) => `${code} ${path}`);
+    if (moment === 'replaces a file') volume.disk.write('name', contentOfText('text'));
+    else volume.disk.mkfifo('name');
+    const changes = new LocalChanges(context, member.operationWriter);
+    const loop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
+    const started = changes.start();
+    await member.passes(10_000);
+    await started;
+    if (moment === 'replaces a file') {
+      volume.disk.unlink('name');
+      volume.disk.mkfifo('name');
+      member.keeps('text');
+    } else {
+      expect(reported()).toEqual(['path-special name']);
+      member.keeps('text');
+      member.received(member.operation('name', { kind: 'put', text: 'text' }, { origin: bee }));
+    }
+    const seconds = async (count: number): Promise<void> => {
+      for (let second = 0; second < count; second++) {
+        await member.passes(1_000);
+        loop.poke();
+        context.facts.second.publish();
+      }
+    };
+    await seconds(30);
+    expect(reported()).toEqual(['path-in-the-way name']);
+    changes.mark('name');
+    context.facts.unscanned.publish('');
+    await seconds(30);
+    expect(reported()).toEqual(['path-in-the-way name']);
+    member.received(member.operation('name', { kind: 'delete' }, { origin: bee, parents: journal.heads.at('name') }));
+    await seconds(30);
+    expect(reported()).toEqual(['path-special name']);
+    volume.disk.unlink('name');
+    await seconds(30);
+    expect(reported()).toEqual([]);
+    expect(member.errors).toEqual([]);
+  },
+);

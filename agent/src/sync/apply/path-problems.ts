@@ -1,4 +1,4 @@
-import { dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
+import { type ContentId, dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
 import { isHead } from '../contents/is-head.ts';
 import type { Context } from '../state/context.ts';
 
@@ -6,6 +6,14 @@ import type { Context } from '../state/context.ts';
 const overwrittenMsMax = 5_000;
 /** Longest delay of the report while others know more operations and keep making them. */
 const keptBackMsMax = 30_000;
+
+/** The contents that are not here. */
+interface Contents {
+  /** True while some connected member knows operations that this one does not know yet. */
+  mayLearnMore(): boolean;
+  /** True while the member that was asked for the content says that it sends. */
+  isBeingSent(operation: Operation): boolean;
+}
 
 interface KeptBack {
   readonly head: Operation;
@@ -16,16 +24,15 @@ interface KeptBack {
 /** Problems of applying paths. Each ends once its operation no longer has to be applied. */
 export class PathProblems {
   readonly #context: Context;
-  readonly #isBehind: () => boolean;
+  readonly #contents: Contents;
   /** The operation that the problem of a path is about. */
-  readonly #reported = new Map<string, { readonly head: string; readonly code: ProblemCode }>();
+  readonly #reported = new Map<string, { readonly head: Operation; readonly code: ProblemCode }>();
   /** Paths whose content is missing, not reported yet: it may turn out that it is not needed either. */
   readonly #keptBack = new Map<string, KeptBack>();
 
-  /** `isBehind`: some connected member knows operations that this one does not know yet. */
-  constructor(context: Context, isBehind: () => boolean) {
+  constructor(context: Context, contents: Contents) {
     this.#context = context;
-    this.#isBehind = isBehind;
+    this.#contents = contents;
   }
 
   /** Reports a problem of applying `head` at `path`; a missing content only after a delay. */
@@ -45,10 +52,27 @@ export class PathProblems {
   #note(path: string, head: Operation, code: ProblemCode, detail: string): void {
     const { problems } = this.#context;
     const before = this.#reported.get(path);
-    if (before !== undefined && before.code !== code) problems.clear(before.code, { path });
+    if (before !== undefined && before.code !== code) this.#clear(path, before.code);
     problems.setOfApplying(code, path, detail);
     if (code === 'content-missing') this.#context.missing.report(head);
-    if (problems.has(code, { path })) this.#reported.set(path, { head: dotKey(head), code });
+    if (problems.has(code, { path })) this.#reported.set(path, { head, code });
+  }
+
+  #clear(path: string, code: ProblemCode): void {
+    const { problems, facts } = this.#context;
+    problems.clear(code, { path });
+    // A special file may have been in the way: it is reported as such now.
+    if (code === 'path-in-the-way') facts.doubted.publish(path);
+  }
+
+  /** Withdraws the report that this content of the path is missing: a block of it has come. */
+  arrives(path: string, content: ContentId): void {
+    if (this.#keptBack.get(path)?.head.content === content) this.#keptBack.delete(path);
+    const reported = this.#reported.get(path);
+    if (reported?.code !== 'content-missing' || reported.head.content !== content) return;
+    this.#reported.delete(path);
+    this.#context.missing.withdraw(reported.head);
+    this.#context.problems.clear('content-missing', { path });
   }
 
   /** Withdraws the problems of the path: its head was applied. */
@@ -64,9 +88,9 @@ export class PathProblems {
     this.#tellKeptBack();
     missing.keepOnly((operation) => isHead(journal, operation));
     for (const [path, { head, code }] of this.#reported) {
-      if (this.#isPending(path, head) || this.#isAwaited(path, code)) continue;
+      if (this.#isPending(path, dotKey(head)) || this.#isAwaited(path, code)) continue;
       this.#reported.delete(path);
-      problems.clear(code, { path });
+      this.#clear(path, code);
     }
     for (const { code, path, member } of problems.list()) {
       // The problem may be about any operation of the path: the visible one, or a losing one that must be kept.
@@ -90,13 +114,13 @@ export class PathProblems {
 
   #isTooEarly({ sinceMs }: KeptBack): boolean {
     const keptMs = this.#context.clock.monotonicMs() - sinceMs;
-    return keptMs < overwrittenMsMax || (keptMs < keptBackMsMax && this.#isBehind());
+    return keptMs < overwrittenMsMax || (keptMs < keptBackMsMax && this.#contents.mayLearnMore());
   }
 
   #tellKeptBack(): void {
     for (const [path, kept] of this.#keptBack) {
       const isPending = this.#isPending(path, dotKey(kept.head));
-      if (isPending && this.#isTooEarly(kept)) continue;
+      if (isPending && (this.#isTooEarly(kept) || this.#contents.isBeingSent(kept.head))) continue;
       this.#keptBack.delete(path);
       if (isPending) this.#note(path, kept.head, 'content-missing', kept.detail);
     }

@@ -49,7 +49,7 @@ test('[MT43] the first wait for room is short, also after failures that were tri
   const member = new LoneMember();
   const { context } = member;
   const timer = new WakeTimer(context.clock, () => undefined);
-  const blocked = new BlockedPaths(context, timer, () => false);
+  const blocked = new BlockedPaths(context, timer, member.transfers);
   const film = member.operation('film', { kind: 'put', text: 'elsewhere' }, { origin: 'bee' as OriginId });
   const restMs = (): number => blocked.restMs('film', film, context.clock.monotonicMs());
   for (let attempt = 0; attempt < 10; attempt++) blocked.block('film', film, 'its entry on this disk has changed');

@@ -91,6 +91,12 @@ export class MissingContents {
     this.#of(operation).isReported = true;
   }
 
+  /** Records that no problem reports it any more. */
+  withdraw(operation: Operation): void {
+    const found = this.#missing.get(dotKey(operation));
+    if (found !== undefined) found.isReported = false;
+  }
+
   isReported(operation: Operation): boolean {
     return this.#missing.get(dotKey(operation))?.isReported === true;
   }

@@ -14,6 +14,7 @@ interface OtherMembers {
   get(id: MemberId): Peer | undefined;
   all(): readonly Peer[];
   nameOf(id: MemberId): string;
+  wordFor(id: MemberId): string;
 }
 
 /** Says which members may have a session: all but removed ones, those that failed a moment ago, and those above the limit. */
@@ -44,12 +45,12 @@ export class Admission {
   /** Why a session with a removed member is refused or ended; undefined if it was not removed. */
   removalReason(id: MemberId): string | undefined {
     const remover = removerOf(this.#context.journal, id);
-    return remover && removalReason(this.#peers.nameOf(remover), this.#peers.nameOf(id));
+    return remover && removalReason(this.#peers.nameOf(remover), this.#peers.wordFor(id));
   }
 
   /** Reports a full cluster, and names the members that are not connected: these may be lost. */
   #reportFull(others: readonly Peer[]): void {
-    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.#peers.nameOf(id));
+    const away = others.filter(({ link }) => link === undefined).map(({ id }) => this.#peers.wordFor(id));
     const detail =
       `A member was refused: the cluster already has ${membersMax} members. ` +
       (away.length === 0 ? 'All of them are connected. ' : `Not connected now: ${away.join(', ')}. `) +

@@ -7,10 +7,10 @@ const bee = 'bee' as OriginId;
 const idOf = (number: number): MemberId => String(number).padStart(52, 'a') as MemberId;
 
 /** A session with an unknown member; `closes` are the reasons with which it was closed. */
-function newcomer(): { link: Link; closes: [string, boolean | undefined][] } {
+function newcomer(peer = 'newcomer' as MemberId): { link: Link; closes: [string, boolean | undefined][] } {
   const closes: [string, boolean | undefined][] = [];
   const link: Link = {
-    peer: 'newcomer' as MemberId,
+    peer,
     dialled: false,
     remote: '10.0.0.1:1',
     send: () => undefined,
@@ -59,4 +59,18 @@ describe('[MB20] a full cluster', () => {
     expect(closes).toEqual([]);
     expect(lone.context.problems.list()).toEqual([]);
   });
+});
+
+test('[MB14] a removed member with the name of another one is told the id by which it is taken back', () => {
+  const lone = new LoneMember();
+  const removed = 'c'.repeat(52) as MemberId;
+  for (const id of [removed, idOf(1)]) {
+    const membership = id === removed ? 'left' : 'joined';
+    const record = { id, name: 'bee', addresses: [], membership } as const;
+    lone.received({ ...lone.operation(memberPath(id), { kind: 'member' }), member: record });
+  }
+  lone.peers.learn();
+  const { link, closes } = newcomer(removed);
+  lone.peers.accept(link);
+  expect(closes).toEqual([[expect.stringContaining('lockstep remove --undo cccccccc'), true]]);
 });

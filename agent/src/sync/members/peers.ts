@@ -8,6 +8,9 @@ import { Admission, refuse } from './admission.ts';
 import { Agreement, type Claim } from './agreement.ts';
 import { type PassedOn, Peer } from './peer.ts';
 
+/** So much of an id is shown to people. */
+const idStartLength = 8;
+
 /** Callbacks for sessions and their messages. */
 export interface PeerHandlers {
   /** The other side sent a message over `link`, which another one may have replaced since. */
@@ -77,7 +80,17 @@ export class Peers {
   /** The name to show to people: the member's own, or the start of its id. */
   nameOf(id: MemberId): string {
     if (id === this.#context.self.id) return this.#context.self.name;
-    return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, 8);
+    return this.record(id)?.name ?? this.#peers.get(id)?.hello?.name ?? id.slice(0, idStartLength);
+  }
+
+  /** The word by which a command takes the member: its name, or the start of its id if another member has that name. */
+  wordFor(id: MemberId): string {
+    const name = this.nameOf(id);
+    const others = this.#context.journal.members.all().filter((other) => other.id !== id);
+    if (others.every((other) => other.name !== name)) return name;
+    let length = idStartLength;
+    while (length < id.length && others.some((other) => other.id.startsWith(id.slice(0, length)))) length++;
+    return id.slice(0, length);
   }
 
   /** Ends all sessions. */

@@ -7,7 +7,7 @@ import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { RoomPatience } from '../../core/cache/room-patience.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
-import type { Copies } from '../../core/copies/copies-rules.ts';
+import type { CopiesRules } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, type Fingerprint, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -75,7 +75,7 @@ export class Cache {
   readonly #pauses = new DropPauses();
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
-  #copiesOf: (path: string) => Copies = () => 'all';
+  #rules: () => Pick<CopiesRules, 'general' | 'copiesOf'> = () => ({ general: 'all', copiesOf: () => 'all' });
 
   constructor(
     context: Context,
@@ -106,9 +106,9 @@ export class Cache {
     return bytes;
   }
 
-  /** Sets the number of members that must have a file when this one drops it. */
-  keep(copiesOf: (path: string) => Copies): void {
-    this.#copiesOf = copiesOf;
+  /** Sets the rules for the number of members that must have a file when this one drops it. */
+  keep(rules: () => CopiesRules): void {
+    this.#rules = rules;
   }
 
   /** True if `bytes` more fit. */
@@ -157,8 +157,16 @@ export class Cache {
   #tellOverfull(): void {
     const detail =
       `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, ` +
-      'open in a program that writes to it, cannot be removed, or too few other members that answer have it. Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+      `open in a program that writes to it, cannot be removed, or too few other members that answer have it. ${this.#adviceOfOverfull()}`;
     this.#context.problems.set('cache-full', {}, detail);
+  }
+
+  #adviceOfOverfull(): string {
+    const { general } = this.#rules();
+    if (general === 'all')
+      return 'Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+    const fewer = general > 1 ? `, or have fewer copies: lockstep copies ${general - 1}` : '';
+    return `Raise cache_size here or on other members, connect those that are away, add one, unpin something${fewer}.`;
   }
 
   /** The file at `path` was read. */
@@ -342,7 +350,7 @@ export class Cache {
     const members = others.map(({ id }) => {
       return { isOnDemand: this.#peers.isOnDemand(id), hasIt: holders.includes(id) };
     });
-    return areEnoughHolders(members, { isOwn, copies: this.#copiesOf(row.path) });
+    return areEnoughHolders(members, { isOwn, copies: this.#rules().copiesOf(row.path) });
   }
 
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */

@@ -35,9 +35,11 @@ export class Problems {
 
   /**
    * Adds a problem; a known one keeps its time of first appearance and takes the new detail. `lastsMs`: no event will show that it
-   * is over, but while it lasts it is reported again within this time.
+   * is over, but while it lasts it is reported again within this time. A special file in the way of an entry is one problem: that of applying
+   * the entry, which says what to do.
    */
   set(code: ProblemCode, subject: Subject, detail: string, lastsMs?: number): void {
+    if (code === 'path-special' && this.has('path-in-the-way', subject)) return;
     const key = keyOf(code, subject);
     const known = this.#problems.get(key);
     if (known === undefined && this.#problems.size >= problemsMax) {
@@ -52,6 +54,7 @@ export class Problems {
 
   /** As `set`, for a path that cannot be applied. The problem stays until it is cleared by its code, or by `clearPath`. */
   setOfApplying(code: ProblemCode, path: string, detail: string): void {
+    if (code === 'path-in-the-way') this.clear('path-special', { path });
     this.set(code, { path }, detail);
     if (this.has(code, { path })) this.#ofApplying.add(keyOf(code, { path }));
   }
@@ -99,10 +102,15 @@ export class Problems {
     return this.#problems.has(keyOf(code, subject));
   }
 
-  /** A problem of the path, if it has one. */
+  /** A problem of the path, if it has one: preferably one that says what to do, which that of a special file does not. */
   ofPath(path: string): Problem | undefined {
-    for (const problem of this.#problems.values()) if (problem.path === path) return problem;
-    return undefined;
+    let found: Problem | undefined;
+    for (const problem of this.#problems.values()) {
+      if (problem.path !== path) continue;
+      if (problem.code !== 'path-special') return problem;
+      found = problem;
+    }
+    return found;
   }
 
   list(): readonly Problem[] {

@@ -53,6 +53,17 @@ export class ContentFetcher {
     return this.#fetching.has(keyOf(operation));
   }
 
+  /** True while the member that was asked for its content says that it sends. The first block can take long on a slow line. */
+  isBeingSent({ content }: Operation): boolean {
+    const fetch = content && this.#fetches.get(content);
+    return fetch !== undefined && this.exchange.askedOf(fetch)?.isSending === true;
+  }
+
+  /** The paths for which the content is being fetched. */
+  pathsOf(content: ContentId): readonly string[] {
+    return this.#fetches.get(content)?.waiting.map(({ operation }) => operation.path) ?? [];
+  }
+
   nameOf(member: MemberId): string {
     return this.#peers.nameOf(member);
   }

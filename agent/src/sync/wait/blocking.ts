@@ -80,7 +80,7 @@ function absentReason(name: string, peer: Peer, peers: Peers): string {
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (
     `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until lockstep remove ` +
-    `${name} retires it.`
+    `${peers.wordFor(peer.id)} retires it.`
   );
 }
 

@@ -242,3 +242,24 @@ test.each(['all', 'majority'] as const)(
     expect(await later).toMatchObject({ done: true, members: 1 });
   },
 );
+
+test('[AK3] a wait names a lost member by its id if another one has the same name, as lockstep remove takes it', async () => {
+  const ids = ['b'.repeat(52), 'c'.repeat(52)] as MemberId[];
+  const ant = new LoneMember();
+  for (const id of ids) {
+    const record = { id, name: 'bee', addresses: [], membership: 'joined' } as const;
+    ant.received({ ...ant.operation(memberPath(id), { kind: 'member' }, { origin }), member: record });
+  }
+  const outcome = waitForDurability(partsOf(ant), { for: 'all', timeoutMs }, notAborted);
+  await ant.passes(timeoutMs + 1_000);
+  const advised = (await outcome).blocking.map(({ member, reason }) => [
+    member,
+    /lockstep remove (\S+) retires/.exec(reason)?.[1],
+  ]);
+  expect(new Map(advised as [string, string][])).toEqual(
+    new Map([
+      [ids[0], 'bbbbbbbb'],
+      [ids[1], 'cccccccc'],
+    ]),
+  );
+});

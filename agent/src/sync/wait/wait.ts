@@ -24,6 +24,8 @@ export interface WaitOutcome {
   readonly blocking: readonly Blocking[];
   /** No member has the whole folder: members were counted that know of it, and each content is on as many as copies are wanted. */
   readonly byCopies?: true | undefined;
+  /** Rules want more copies of some files than members have the whole folder, this number at most: these copies were counted too. */
+  readonly copies?: number | undefined;
   /** Not all that is on this disk is journaled: `blocking` says why. */
   readonly isUnjournaled?: true | undefined;
 }
@@ -76,8 +78,19 @@ export async function waitForDurability(
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
     const byCopies = isOfCopies ? true : undefined;
-    return { done, wanted, holding, members, elapsedMs: elapsedMs(), blocking: blocking ?? [], byCopies };
+    const ruled = copies.ruled;
+    return {
+      done,
+      wanted,
+      holding,
+      members,
+      elapsedMs: elapsedMs(),
+      blocking: blocking ?? [],
+      byCopies,
+      copies: ruled,
+    };
   };
+  let copies = new WantedCopies(parts, { query, keepers, wanted });
   try {
     const inTheWay = await settle(parts, query.path, expiry, giveUp);
     if (inTheWay !== undefined) return { ...outcome(0, inTheWay), isUnjournaled: true };
@@ -85,7 +98,6 @@ export async function waitForDurability(
     const second = new SecondRead(parts, query.path ?? '', giveUp);
     let holders = new ReplicaCount(context, goalOf(context, query.path));
     let seals = context.journal.seals.all();
-    let copies = new WantedCopies(parts, { query, keepers, wanted });
     for (;;) {
       if (second.takeDifferent()) {
         const stillInTheWay = await settle(parts, query.path, expiry, giveUp);

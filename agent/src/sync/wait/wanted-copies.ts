@@ -50,12 +50,19 @@ export class WantedCopies {
     this.#wanted = wanted;
   }
 
+  /** The largest number of copies that a rule wants, if a wait for all counts copies on members on demand because of it. */
+  get ruled(): number | undefined {
+    const { mostWanted } = this.#parts.copies;
+    const { areNone, full } = this.#keepers;
+    return this.#query.for === 'all' && !areNone && mostWanted > full ? mostWanted : undefined;
+  }
+
   /** True if the wait is over. `areEnough`: enough members hold all that they are to hold. */
   async suffice(holders: ReplicaCount, areEnough: boolean): Promise<boolean> {
     const { clock } = this.#parts.context;
     const { full: fullMembers, areNone } = this.#keepers;
     if (this.#query.for === 'all') {
-      if (!areEnough || (!areNone && this.#parts.copies.mostWanted <= fullMembers)) return areEnough;
+      if (!areEnough || (!areNone && this.ruled === undefined)) return areEnough;
     } else if (areEnough) return true;
     else if (this.#wanted <= fullMembers || this.#keepers.countLevel(holders) < this.#wanted) return false;
     if (clock.monotonicMs() < this.#againAtMs) return false;
