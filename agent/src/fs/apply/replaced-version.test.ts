@@ -124,6 +124,21 @@ describe('[MT4] one whose directory was removed meanwhile', () => {
 });
 
 // Simulator, seed 63243: a link that made way for a directory stayed in staging, since there was no room for either.
+// The simulator's seed 150017.
+test('[MT4] a file that a user put at the name after its check is not replaced where second names are refused', () => {
+  const { places, folder, file, target, expected } = tried();
+  const { system } = places;
+  const refusing: SystemCalls = Object.assign(Object.create(system) as SystemCalls, {
+    link: () => {
+      writeFileSync(join(folder, 'new'), 'mine');
+      renameSync(join(folder, 'new'), file);
+      throw Object.assign(new Error('refused'), { code: 'EPERM' });
+    },
+  });
+  expect(ReplacedVersion.hold({ ...places, system: refusing }, target.entry, expected, undefined)).toBeUndefined();
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'mine' });
+});
+
 test('[MT4] a version that was taken away is put back on a full disk', () => {
   const { places, folder, staging, target, expected } = tried();
   const system = new Proxy(places.system, {

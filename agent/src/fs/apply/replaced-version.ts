@@ -77,7 +77,13 @@ export class ReplacedVersion {
     const { system } = places;
     const name = temporaryPath(places);
     if (!linkIfPermitted(system, target, name)) {
-      return new ReplacedVersion({ places, name: undefined, expected, keep }, keepVersion(places, target, keep));
+      const added = keepVersion(places, target, keep);
+      // To copy a large file takes long. No name of the agent's own holds it meanwhile.
+      if (isExpected(places, target, expected, keep)) {
+        return new ReplacedVersion({ places, name: undefined, expected, keep }, added);
+      }
+      if (added !== undefined) dropIfWrong(places, added.content);
+      return undefined;
     }
     if (!isVersion(places, name, expected, keep) || lstatIfThere(system, target)?.ino !== expected.ino) {
       system.unlink(name);
@@ -168,6 +174,12 @@ function isVersion(places: Places, path: string, expected: Fingerprint, content:
     if (errorCodeOf(error) === undefined) throw error;
     return false;
   }
+}
+
+/** True if the entry at a path of the folder is the expected version. Call it just before the rename onto that path. */
+function isExpected(places: Places, target: string, expected: Fingerprint, content: ContentId | undefined): boolean {
+  if (!isVersion(places, target, expected, content)) return false;
+  return lstatIfThere(places.system, target)?.ino === expected.ino;
 }
 
 /** Removes the private name of a version that is not needed any more. If the disk refuses, the next start removes it. */
