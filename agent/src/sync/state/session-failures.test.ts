@@ -47,6 +47,14 @@ describe('[SY20] sessions that fail repeatedly', () => {
     expect(codes()).toEqual(['session-failing']);
   });
 
+  test('after lost connections: the problem also holds while a new session works, and names an agent that keeps ending', () => {
+    for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', short);
+    const [problem] = member.context.problems.list();
+    // A session that is open, and did not last yet, exchanges what it can.
+    expect(problem?.detail).not.toContain('exchange nothing');
+    expect(problem?.detail).toContain('whether the agent of bee ends again and again');
+  });
+
   test.each([
     ['this member', replacedReason],
     ['bee', replacingReason],

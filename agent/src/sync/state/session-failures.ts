@@ -171,7 +171,7 @@ function whatToDo({ name, reason, isFault }: Failures): string {
   if (reason.includes(unwritableReason)) return 'See its problems and its log: nothing is lost meanwhile.';
   return isFault
     ? 'Install the same version of Lockstep on both members; if it is the same, report this with both logs.'
-    : 'Check the network between the two.';
+    : `Check the network between the two, and whether the agent of ${name} ends again and again.`;
 }
 
 function detailOf(failures: Failures): string {
@@ -183,7 +183,7 @@ function detailOf(failures: Failures): string {
     );
   }
   return (
-    `Sessions with ${name} keep failing (${count} times): ${reason}. Until one lasts, the two members exchange nothing directly. ` +
+    `Sessions with ${name} keep failing (${count} times): ${reason}. Until one lasts, little or nothing comes directly from one to the other. ` +
     `${whatToDo(failures)} Lockstep tries again automatically, at growing intervals.`
   );
 }
