@@ -21,14 +21,15 @@ function deed({ kind, type, from, path, conflict, replaced }: PathVersion, asked
   return `${replaced === undefined ? 'written' : 'changed'}${as}`;
 }
 
-/** The places that have the content of a version. */
-function source({ isCurrent, type, content, place, members }: PathVersion): string {
+/** The places that have the content of a version. `isAnswered`: every member that may have it has answered. */
+function source({ isCurrent, type, content, place, members }: PathVersion, isAnswered: boolean): string {
   const others = members.map(({ name }) => printable(name));
   if (type === 'absent') return isCurrent ? 'deleted now' : '';
   if (content === undefined) return isCurrent ? 'current version' : '';
   const here = place === null ? [] : [place === 'folder' ? 'this folder' : 'history here'];
   const holders = [...here, ...others];
-  const has = holders.length === 0 ? 'nowhere now' : formatNames(holders);
+  const nobody = isAnswered ? 'nowhere now' : 'no member that answered';
+  const has = holders.length === 0 ? nobody : formatNames(holders);
   return isCurrent ? `current version; ${has}` : has;
 }
 
@@ -41,7 +42,7 @@ export function formatHistory({ path, versions, more, silent }: VersionsPage, pa
     printable((version.writer ?? authorOf(version)).memberName),
     deed(version, path),
     version.size === undefined ? '' : formatBytes(version.size),
-    source(version),
+    source(version, silent.length === 0),
   ]);
   const columns = ['WHEN (UTC)', 'VERSION', 'BY', 'WHAT', 'SIZE', 'CONTENT IN'];
   const table = formatTable(
