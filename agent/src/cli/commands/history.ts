@@ -28,8 +28,8 @@ function source({ isCurrent, type, content, place, members }: PathVersion, isAns
   if (content === undefined) return isCurrent ? 'current version' : '';
   const here = place === null ? [] : [place === 'folder' ? 'this folder' : 'history here'];
   const holders = [...here, ...others];
-  const nobody = isAnswered ? 'nowhere now' : 'no member that answered';
-  const has = holders.length === 0 ? nobody : formatNames(holders);
+  const none = isAnswered ? 'nowhere now' : 'no member that answered';
+  const has = holders.length === 0 ? none : formatNames(holders);
   return isCurrent ? `current version; ${has}` : has;
 }
 

@@ -52,7 +52,7 @@ describe('[SY20] sessions that fail repeatedly', () => {
     const [problem] = member.context.problems.list();
     // A session that is open, and did not last yet, exchanges what it can.
     expect(problem?.detail).not.toContain('exchange nothing');
-    expect(problem?.detail).toContain('whether the agent of bee ends again and again');
+    expect(problem?.detail).toContain('whether the agent of bee ends repeatedly');
   });
 
   test.each([

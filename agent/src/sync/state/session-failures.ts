@@ -171,7 +171,7 @@ function whatToDo({ name, reason, isFault }: Failures): string {
   if (reason.includes(unwritableReason)) return 'See its problems and its log: nothing is lost meanwhile.';
   return isFault
     ? 'Install the same version of Lockstep on both members; if it is the same, report this with both logs.'
-    : `Check the network between the two, and whether the agent of ${name} ends again and again.`;
+    : `Check the network between the two, and whether the agent of ${name} ends repeatedly.`;
 }
 
 function detailOf(failures: Failures): string {
