@@ -11,6 +11,12 @@ const xfsBytes = 320 * 1_048_576;
 /** The size of the pieces in which the image is searched. */
 const pieceBytes = 8 * 1_048_576;
 
+/** Runs a command that sees the boot with the id in the file `$0`, and the time since it began. Times in milliseconds since the epoch. */
+const bootScript = `
+  ms=$(($(date +%s%3N) - $(cat "$0-began")))
+  printf '%d.%03d 0.00\\n' $((ms / 1000)) $((ms % 1000)) > "$0-uptime"
+  mount --bind "$0" /proc/sys/kernel/random/boot_id && mount --bind "$0-uptime" /proc/uptime && exec "$@"`;
+
 /** The reason why no file can be mounted as a disk here; undefined if one can. */
 export const loopDiskLacks: string | undefined = lacking();
 
@@ -68,12 +74,12 @@ export class LoopDisk {
     await this.#mount();
   }
 
-  /** The wrapper command with which an agent sees another boot of the machine. */
+  /** The wrapper command with which an agent sees another boot of the machine, which begins now. */
   async nextBoot(): Promise<readonly string[]> {
     this.#boots += 1;
     await writeFile(this.#bootId, `boot-${this.#boots}\n`);
-    const script = 'mount --bind "$0" /proc/sys/kernel/random/boot_id && exec "$@"';
-    return ['unshare', '--mount', 'sh', '-c', script, this.#bootId];
+    await writeFile(`${this.#bootId}-began`, `${Date.now()}\n`);
+    return ['unshare', '--mount', 'sh', '-c', bootScript, this.#bootId];
   }
 
   /**
