@@ -87,4 +87,36 @@ describe.skipIf(loopDiskLacks)('[root, loop devices] a power cut at the member t
       expect(lost).toBeGreaterThan(0);
     },
   );
+
+  test('[PC7] a file that is torn because a program appended to it keeps the version of before, and what is left becomes a copy', async () => {
+    const [ant, bee] = pair();
+    await writeFile(letSync, '');
+    const logs = Array.from({ length: 10 }, (_, index) => `log-${index}`);
+    const append = (line: string) => shell(ant.folder, `for n in ${logs.join(' ')}; do echo ${line} >> $n; done`);
+    const textsOf = (member: Member) => Promise.all(logs.map((name) => readFile(member.path(name), 'utf8')));
+    await append('first');
+    await cluster().settled();
+    await shell(ant.folder, 'sync -f .');
+    await rm(letSync);
+    await append('second');
+    const good = logs.map(() => 'first\nsecond\n');
+    await vi.waitFor(async () => expect(await textsOf(bee)).toEqual(good), patience);
+    ant.signal('SIGSTOP');
+    await append('third');
+    // The disk gets the new lengths of all files, and not their last bytes.
+    await shell(ant.folder, 'echo other > other && sync other');
+    await disk.cutPower(() => ant.kill());
+    await writeFile(letSync, '');
+    const torn = await textsOf(ant);
+    for (const text of torn) expect(text).toMatch(/^first\n\0+$/);
+
+    await ant.start({ wrapper: await disk.nextBoot() });
+    const names = namesOf(await cluster().settled());
+    expect(await textsOf(ant)).toEqual(good);
+    const copies = names.filter((name) => name.startsWith('log-') && name.includes('.conflict-'));
+    const kept = await Promise.all(copies.map((name) => readFile(bee.path(name), 'utf8')));
+    expect(kept.sort()).toEqual(torn.sort());
+    await vi.waitFor(async () => expect(await ant.problems()).toEqual([]), patience);
+    await cluster().verified();
+  });
 });

@@ -101,9 +101,10 @@ export function observeContract(open: OpenSubject): void {
     });
 
     test.each([
-      ['text', bytesOf('text'), { endsInZeros: false, isZeros: false }],
-      ['zeros', new Uint8Array(5_000), { endsInZeros: true, isZeros: true }],
-      ['nothing', new Uint8Array(0), { endsInZeros: false, isZeros: false }],
+      ['text', bytesOf('text'), { endsInZeros: false, lastIsZero: false, isZeros: false }],
+      ['text and zeros', bytesOf('text\0\0'), { endsInZeros: false, lastIsZero: true, isZeros: false }],
+      ['zeros', new Uint8Array(5_000), { endsInZeros: true, lastIsZero: true, isZeros: true }],
+      ['nothing', new Uint8Array(0), { endsInZeros: false, lastIsZero: false, isZeros: false }],
     ])(
       '[PC2] [PC7] reports whether a file with %s has zeros that a power cut may have left',
       async (_what, bytes, zeros) => {

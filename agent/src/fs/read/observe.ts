@@ -160,7 +160,11 @@ function observeFile(
       content,
       ...(blocks && { blocks }),
       ...(bytes && { bytes }),
-      ...(tail && { endsInZeros: endsInZeros(system, fd, stats.size), isZeros: isZeros(system, fd, stats.size) }),
+      ...(tail && {
+        endsInZeros: endsInZeros(system, fd, stats.size),
+        lastIsZero: lastIsZero(system, fd, stats.size),
+        isZeros: isZeros(system, fd, stats.size),
+      }),
     };
   });
 }
@@ -175,6 +179,13 @@ function isZeros(system: SystemCalls, fd: number, size: number): boolean {
     if (page.some((byte) => byte !== 0)) return false;
   }
   return size > 0;
+}
+
+function lastIsZero(system: SystemCalls, fd: number, size: number): boolean {
+  if (size === 0) return false;
+  const last = new Uint8Array(1);
+  readFully(system, fd, last, size - 1);
+  return last[0] === 0;
 }
 
 function endsInZeros(system: SystemCalls, fd: number, size: number): boolean {

@@ -259,6 +259,7 @@ class ChangeDetector {
       return true;
     }
     this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
+    if (this.#context.lastBoot.mayEndTorn(row, seen)) this.#context.lastBoot.found(row.path);
     this.detection.followed.push({ path: row.path, next: kept.copy });
     this.detection.settle(row.path);
     return true;

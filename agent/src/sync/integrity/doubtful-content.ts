@@ -25,6 +25,10 @@ export function judgeDoubt(context: Context, row: DiskEntry, seen: SeenFile): Do
     const holding = others.holding(dot);
     return holding === 'held' ? 'torn' : doubtBy[holding];
   }
+  if (lastBoot.mayEndTorn(row, seen)) {
+    if (journal.heads.at(path).some((head) => head.content === seen.content)) return 'none';
+    return doubtBy[others.holding(dot)];
+  }
   if (!row.racy || row.damaged || fingerprint === undefined || content === undefined || seen.content === content) {
     return 'none';
   }

@@ -20,6 +20,8 @@ export type Observation =
       readonly bytes?: Uint8Array;
       /** With `tail`: its last page is zeros, as after a system set the length of a file and never wrote its bytes. */
       readonly endsInZeros?: boolean;
+      /** With `tail`: its last byte is zero, as where the end of what was appended to a file never reached its last page. */
+      readonly lastIsZero?: boolean;
       /** With `tail`: it is not empty, and all its bytes are zeros. */
       readonly isZeros?: boolean;
     }
@@ -60,7 +62,7 @@ export interface ObserveRequest {
   readonly hashLarge?: boolean | undefined;
   /** Files of at most this many bytes are returned with their bytes; `inlineBytesMax` by default. */
   readonly bytesMax?: number | undefined;
-  /** Fill in `endsInZeros` and `isZeros`. */
+  /** Fill in `endsInZeros`, `lastIsZero` and `isZeros`. */
   readonly tail?: boolean | undefined;
 }
 

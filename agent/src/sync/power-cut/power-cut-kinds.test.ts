@@ -83,15 +83,21 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
   const bee = 'bee' as MemberId;
   const empty = contentOfText('');
 
+  interface Before {
+    readonly isRunning?: boolean;
+    /** A sync had made the version of before durable. */
+    readonly isSynced?: boolean;
+  }
+
   /** Bee holds the file. The user writes `content`, and the machine stops at once. Resolves with the begin of the next boot. */
-  async function isCutOff(content: Content, { isRunning = true }: { readonly isRunning?: boolean } = {}) {
+  async function isCutOff(content: Content, { isRunning = true, isSynced = true }: Before = {}) {
     const record = { id: bee, name: 'bee', addresses: [], membership: 'joined' as const };
     const joined = member.operation(memberPath(bee), { kind: 'member' }, { origin: 'bee.1' as OriginId });
     member.received({ ...joined, member: record });
     await writes('file', first);
     const { journal, context, volume } = member;
     const beganMs = context.clock.wallMs();
-    journal.disk.synced(0, journal.disk.unsynced().mark, { beganMs, endedMs: beganMs });
+    if (isSynced) journal.disk.synced(0, journal.disk.unsynced().mark, { beganMs, endedMs: beganMs });
     journal.acks.save(bee, { vector: journal.log.known(), ranges: {} });
     changes.stop();
     volume.disk.write('file', content);
@@ -101,7 +107,7 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
   }
 
   /** As `isCutOff`, and the agent starts again. */
-  async function isLeftWith(content: Content, how?: { readonly isRunning?: boolean }): Promise<void> {
+  async function isLeftWith(content: Content, how?: Before): Promise<void> {
     await begins('boot-2', await isCutOff(content, how));
   }
 
@@ -115,6 +121,23 @@ describe('[PC7] a write just before the machine stopped that no detection had fo
     expect(reported()).toMatchObject([{ fetched: 1, paths: ['file'] }]);
     expect(copies()).toEqual([]);
   });
+
+  // A small file that a program appended to: the disk got its new length, and not the bytes.
+  test.each([
+    ['had made durable', true],
+    ['had not made durable', false],
+  ])(
+    'is kept as a copy if it ends in zeros, and the version of before, which the agent %s, keeps the name',
+    async (_what, isSynced) => {
+      const left = contentOfText(`the first version, and then\0\0\0\0`);
+      await isLeftWith(left, { isSynced });
+      expect(member.journal.heads.at('file')).toMatchObject([{ content: first.id }]);
+      expect(member.journal.disk.at('file')).toMatchObject({ damaged: true, found: left.id });
+      const kept = copies();
+      expect(kept.map((path) => member.volume.disk.at(path)?.content?.id)).toEqual([left.id]);
+      expect(reported()).toMatchObject([{ paths: ['file'] }]);
+    },
+  );
 
   test('is fetched too if the first agent after that was stopped before it had examined the folder', async () => {
     const beganMs = await isCutOff(empty);

@@ -31,6 +31,16 @@ export class LastBoot {
     return seen.content !== row.content && seen.fingerprint.ctimeMs < this.#endedMs;
   }
 
+  /**
+   * True if the file was changed before the machine stopped, after what its row says, and ends in a zero: the disk may have got its new length and
+   * not its last bytes. The row is damaged if the change was found before and is not examined yet.
+   */
+  mayEndTorn(row: DiskEntry, seen: Observation & { readonly state: 'file' }): boolean {
+    if (this.#endedMs === undefined || seen.lastIsZero !== true) return false;
+    if (row.fingerprint === undefined || row.found !== undefined || row.cut === true) return false;
+    return seen.content !== row.content && seen.fingerprint.ctimeMs < this.#endedMs;
+  }
+
   /** Reports a torn file: its content comes from other members. */
   found(path: string): void {
     this.#found(path);
