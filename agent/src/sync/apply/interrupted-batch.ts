@@ -84,6 +84,7 @@ export class FailedSteps {
 
   constructor(context: Context) {
     this.#context = context;
+    context.facts.actionUnclear.on((path) => void this.#unseen.set(path, undefined));
   }
 
   /** True if it is unknown what the agent did at the path. */

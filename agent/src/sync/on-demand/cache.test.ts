@@ -1,3 +1,4 @@
+import type { Operation } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { virtualContent } from '../../sim/disk/content.ts';
@@ -76,6 +77,42 @@ test('[OD5] a file that was removed by a drop that failed in the end is dropped,
   await until(() => false, 30 * minuteMs);
   expect(journal.heads.at('song')).toMatchObject([{ kind: 'put' }]);
   expect(journal.disk.at('song')).toMatchObject({ remote: true });
+});
+
+// Simulator, seed 152846: another member deleted the file before it was examined, and it was published as a new one.
+test('[OD5] a file that could not be dropped is deleted when another member deletes it', async () => {
+  const bee = new ScriptedPeer('b');
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks: false, shows: true });
+  };
+  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
+  const { folder } = engine.context;
+  const apply = folder.apply.bind(folder);
+  folder.apply = (requests) => {
+    if (requests.some(({ action }) => action.do === 'unlink')) volume.missing = true;
+    return apply(requests);
+  };
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  engine.cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => volume.missing, 5 * minuteMs)).toBe(true);
+  folder.apply = apply;
+  const [song] = journal.heads.at('song') as [Operation];
+  const { origin } = bee;
+  bee.sayOperations([
+    {
+      origin,
+      seq: 1,
+      hlc: song.hlc + 1,
+      kind: 'delete',
+      path: 'song',
+      version: { vector: { ...song.version.vector, [origin]: 1 } },
+    },
+  ]);
+  expect(await until(() => journal.heads.at('song')[0]?.kind === 'delete', minuteMs)).toBe(true);
+  volume.missing = false;
+  expect(await until(() => volume.disk.at('song') === undefined, 5 * minuteMs)).toBe(true);
+  expect(journal.heads.at('song')).toMatchObject([{ origin, kind: 'delete' }]);
 });
 
 // Simulator, seeds 52314 and 67984: each reader asked about each file twice a second.

@@ -372,16 +372,13 @@ export class Cache {
         this.dropped.publish(path);
         continue;
       }
+      const [seen] = await folder.observe([{ path, expected: entry.fingerprint }]);
       // A user changed it at this moment: that is an edit of the version that was here.
-      if (result === 'changed' || (await this.#isSame(path, entry.fingerprint))) journal.disk.record([{ path, entry }]);
+      if (result === 'changed' || seen?.state === 'same') journal.disk.record([{ path, entry }]);
+      // A call may fail when it has removed the file: that must not look like a user's delete.
+      else if (seen?.state === 'problem') facts.actionUnclear.publish(path);
       facts.doubted.publish(path);
       if (result === 'problem') this.#stuck.add(path, clock.monotonicMs());
     }
-  }
-
-  /** False also if the disk does not tell. A call may fail when it has removed the file: that must not look like a user's delete. */
-  async #isSame(path: string, expected: DiskEntry['fingerprint']): Promise<boolean> {
-    const [seen] = await this.#context.folder.observe([{ path, expected }]);
-    return seen?.state === 'same';
   }
 }

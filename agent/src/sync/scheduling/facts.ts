@@ -11,6 +11,8 @@ export class Facts {
   readonly applied = new Signal<{ readonly entries: number; readonly bytes: number }>();
   /** The entry at the path may differ from its row. */
   readonly doubted = new Signal<string>();
+  /** An action at the path failed, and the disk does not show whether it had an effect. */
+  readonly actionUnclear = new Signal<string>();
   /** The directory may be new here, or hold entries that no scan has seen. */
   readonly unscanned = new Signal<string>();
   /** The whole folder was scanned. */
