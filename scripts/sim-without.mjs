@@ -8,50 +8,62 @@ import { main, setup } from './setup.mjs';
 const seedsMax = 1_000;
 const seedsAtOnce = 20;
 
-/** Each edit is a text of the compiled file, which occurs once, and what takes its place. */
+/** Staged bytes are not synced. */
+const stagedUnsynced = [
+  ['this.#system.fsync(fd);', ''],
+  ['if (this.#system.syncFileSystem(this.#places.state))', 'if (true)'],
+];
+
+/** The edits of each compiled file: a text that occurs once in it, and what takes its place. */
 const protections = [
   {
     name: 'staged-sync',
-    what: 'staged bytes are synced before the rename',
-    file: 'fs/apply/staging.js',
-    edits: [
-      ['this.#system.fsync(fd);', ''],
-      ['if (this.#system.syncFileSystem(this.#places.state))', 'if (true)'],
-    ],
+    what: 'staged bytes are synced',
+    edits: { 'fs/apply/staging.js': stagedUnsynced },
+  },
+  {
+    name: 'sync-first',
+    what: 'staged bytes are synced before the rename, not after it',
+    edits: {
+      'fs/apply/staging.js': stagedUnsynced,
+      'fs/apply/apply.js': [
+        ['if (!touched.isEmpty)', 'places.system.syncFileSystem(places.state);\n    if (!touched.isEmpty)'],
+      ],
+    },
   },
   {
     name: 'name-sync',
     what: 'names are synced before a row says done',
-    file: 'fs/apply/apply.js',
-    edits: [['of touched.sync())', 'of [])']],
+    edits: { 'fs/apply/apply.js': [['of touched.sync())', 'of [])']] },
   },
   {
     name: 'look-again',
     what: 'a replaced version is checked again',
-    file: 'fs/apply/replaced-version.js',
-    edits: [
-      [
-        'if (this.#name === undefined)\n            return true;\n        return isVersion',
-        'return true;\n        return isVersion',
+    edits: {
+      'fs/apply/replaced-version.js': [
+        [
+          'if (this.#name === undefined)\n            return true;\n        return isVersion',
+          'return true;\n        return isVersion',
+        ],
       ],
-    ],
+    },
   },
   {
     name: 'same-inode',
     what: 'the name is still that of the held version',
-    file: 'fs/apply/replaced-version.js',
-    edits: [[' || lstatIfThere(system, target)?.ino !== expected.ino', '']],
+    edits: { 'fs/apply/replaced-version.js': [[' || lstatIfThere(system, target)?.ino !== expected.ino', '']] },
   },
   {
     name: 'asked-first',
     what: 'others are asked before a file is dropped',
-    file: 'core/cache/enough-holders.js',
-    edits: [
-      [
-        'areEnoughHolders(others, { isOwn, copies }) {',
-        'areEnoughHolders(others, { isOwn, copies }) {\n    return true;',
+    edits: {
+      'core/cache/enough-holders.js': [
+        [
+          'areEnoughHolders(others, { isOwn, copies }) {',
+          'areEnoughHolders(others, { isOwn, copies }) {\n    return true;',
+        ],
       ],
-    ],
+    },
   },
 ];
 
@@ -59,17 +71,19 @@ const compiled = join(root, 'agent', 'dist');
 const changed = join(root, 'agent', 'dist-without');
 
 /** The compiled agent without the protection. */
-function takeOut({ file, edits }) {
+function takeOut({ edits }) {
   rmSync(changed, { recursive: true, force: true });
   cpSync(compiled, changed, { recursive: true });
-  const path = join(changed, file);
-  let text = readFileSync(path, 'utf8');
-  for (const [from, to] of edits) {
-    if (text.split(from).length !== 2)
-      throw new Error(`${file} has no single ${JSON.stringify(from)}: correct scripts/sim-without.mjs.`);
-    text = text.replace(from, to);
+  for (const [file, ofFile] of Object.entries(edits)) {
+    const path = join(changed, file);
+    let text = readFileSync(path, 'utf8');
+    for (const [from, to] of ofFile) {
+      if (text.split(from).length !== 2)
+        throw new Error(`${file} has no single ${JSON.stringify(from)}: correct scripts/sim-without.mjs.`);
+      text = text.replace(from, to);
+    }
+    writeFileSync(path, text);
   }
-  writeFileSync(path, text);
 }
 
 /** The first lines of the report of a seed that fails. Undefined if none does. */

@@ -180,8 +180,9 @@ describe('another entry, or other settings', () => {
     const { code, err } = await lockstep(['up', bee.folder]);
     await rm(bee.state('mounts.json'));
     expect(code).toBe(1);
-    expect(err).toContain('it is not a list');
-    expect(err).toContain('Mount all disks inside the folder as before, then remove that file.');
+    expect(err).toContain(
+      'mounts.json is damaged. Mount all disks inside the folder as before, then remove that file.',
+    );
   });
 
   test.each([

@@ -296,7 +296,7 @@ test('[DR8] state files that are damaged: what the next start does about each, a
   const ant = cluster.member('ant');
   await ant.stop();
   await writeFile(ant.state('mounts.json'), '[{"path":');
-  const refusal = /mounts\.json cannot be read .*Mount all disks inside the folder as before, then remove that file/;
+  const refusal = /mounts\.json is damaged\. Mount all disks inside the folder as before, then remove that file/;
   expectResult(await doctor(ant), 'member', 'fail', refusal);
   expect(await lockstep(['up', ant.folder])).toMatchObject({ code: 1, err: expect.stringMatching(refusal) });
   await rm(ant.state('mounts.json'));

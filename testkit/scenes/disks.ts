@@ -97,7 +97,7 @@ export const diskFull = onDisk('disk-full', 'a disk is filled to the last byte, 
   mend: 'freed the space again',
   reports: {
     code: 'disk-full',
-    detail: /^The disk of the folder has 0 MiB left; .* Free some space: nothing is lost/,
+    detail: /^The disk of the folder has [\d.]+ k?B left; .* Free some space: nothing is lost/,
   },
   async run(lab, bee, disk) {
     await disk.fill();

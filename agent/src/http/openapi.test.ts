@@ -22,39 +22,10 @@ function* objectsIn(value: unknown, at = '#'): Generator<[string, Record<string,
   }
 }
 
-test('[API4] the description names every route and has a summary of each', async () => {
+test('[API4] the description has a summary of every route', async () => {
   const { openapi, info, paths } = await description();
   expect(openapi).toBe('3.1.0');
   expect(info).toMatchObject({ title: 'Lockstep' });
-  expect(Object.keys(paths).sort()).toEqual(
-    [
-      '/healthz',
-      '/metrics',
-      ...[
-        'conflicts',
-        'conflicts/merged',
-        'conflicts/resolve',
-        'conflicts/settled',
-        'conflicts/undo',
-        'content/{path}',
-        'copies',
-      ],
-      ...['events', 'events/live', 'join-recipe', 'leave', 'members', 'members/remove', 'ops', 'paths/{path}'],
-      ...['', '/pause', '/resume', '/retry', '/settings'].map((what) => `members/{member}/control${what}`),
-      ...['latencies', 'latencies/history', 'latencies/recent'],
-      ...['ops/live', 'ops/{origin}/{seq}'],
-      ...['replay', 'rescan', 'status', 'verify', 'wait'],
-      ...['files', 'files/{path}', 'remote', 'remote/hold', 'remote/used', 'remote/settle', 'pin', 'unpin'],
-      ...['remote/room', 'remote/room/{room}', 'remote/room/{room}/published'],
-      ...['tree', 'search', 'deleted', 'versions/{path}', 'restore'],
-      ...['login', 'login-link', 'logout', 'sessions', 'sessions/end', 'summary', 'tokens', 'tokens/remove'],
-      ...['health/beats', 'health/events', 'health/latency', 'notices', 'notices/test'],
-      ...['settings', 'ignore-rules', 'ignore-rules/preview'],
-      ...['mounts/accept', 'pause', 'resume', 'retry', 'throughput', 'transfers'],
-    ]
-      .map((path) => (path.startsWith('/') ? path : `${apiPrefix}/${path}`))
-      .sort(),
-  );
   for (const methods of Object.values<Record<string, { summary?: string; responses?: object }>>(paths)) {
     for (const { summary, responses } of Object.values(methods)) {
       expect(summary).toBeTruthy();
@@ -63,7 +34,7 @@ test('[API4] the description names every route and has a summary of each', async
   }
 });
 
-/** The routes of the API as `METHOD /path`, except those that end with a wildcard. */
+/** The routes of the API as `METHOD /path`, except those that end with a wildcard: Fastify does not print all of them. */
 function routesOf(app: FastifyInstance): string[] {
   return printedRoutes(app)
     .filter(({ method }) => /^(GET|POST|PUT|DELETE|PATCH)$/.test(method))
@@ -83,6 +54,10 @@ test('[API4] the description and the routes agree, methods included', async () =
   expect(described.filter((route) => !app.hasRoute(route as Parameters<typeof app.hasRoute>[0]))).toEqual([]);
   const known = described.filter(({ url }) => !url.endsWith('*')).map(({ method, url }) => `${method} ${url}`);
   expect(routesOf(app).sort()).toEqual(known.sort());
+  const withWildcard = Object.keys(paths).filter((path) => path.endsWith('{path}'));
+  expect(withWildcard.sort()).toEqual(
+    ['content', 'files', 'paths', 'versions'].map((name) => `${apiPrefix}/${name}/{path}`),
+  );
 });
 
 interface Described {

@@ -5,7 +5,7 @@ import { latencyMatrix, whoReachesBoth } from './latency-matrix.ts';
 import { memberProblems } from './member-problems.ts';
 import { problemWords } from './problem-words.ts';
 import { formatBytes, formatItems } from './units.ts';
-import { hearsNobody, knowsOnlyItself } from './verdict.ts';
+import { hearsNoOther, knowsOnlyItself } from './verdict.ts';
 
 /** The kinds of causes for which people are told. */
 export const noticeKinds = ['down', 'conflict', 'disk', 'problem'] as const;
@@ -48,7 +48,7 @@ export function causesOf(status: Status, freeBytesMin: number): readonly Cause[]
   if (member.state === 'left') return [];
   const own = ownCauses(status, freeBytesMin);
   if (knowsOnlyItself(status)) return own;
-  if (hearsNobody(status)) {
+  if (hearsNoOther(status)) {
     const text = `${member.name} hears none of the other members: it may be cut off`;
     return [{ key: aloneKey(member.id), kind: 'down', member: member.id, text }, ...own];
   }
@@ -69,7 +69,7 @@ export function causesOf(status: Status, freeBytesMin: number): readonly Cause[]
  */
 export function isHidden(status: Status, { key, kind, member }: Pick<Cause, 'key' | 'kind' | 'member'>): boolean {
   if (member === status.member.id) return key === roomKey(member) && status.freeBytes === undefined;
-  if (knowsOnlyItself(status) || hearsNobody(status)) return true;
+  if (knowsOnlyItself(status) || hearsNoOther(status)) return true;
   const other = status.members.find(({ id }) => id === member);
   if (other === undefined || other.condition === 'left') return false;
   const { condition, freeBytes } = other;

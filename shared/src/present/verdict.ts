@@ -86,7 +86,7 @@ function partsOf(status: Status): readonly VerdictPart[] {
   const members = status.members.filter(({ condition }) => condition !== 'left');
   const matrix = latencyMatrix(status);
   const down = members.filter(({ condition }) => condition === 'down');
-  const away = hearsNobody(status) ? [lonelyPart(status, down)] : awayParts(members);
+  const away = hearsNoOther(status) ? [lonelyPart(status, down)] : awayParts(members);
   const found = [
     ...away,
     ...problemParts(status, members),
@@ -117,7 +117,7 @@ function expectedParts(status: Status, members: readonly MemberReport[]): readon
 }
 
 /** True when several members are down and none is heard: it is more likely cut off itself than the only one running. */
-export function hearsNobody(status: Status): boolean {
+export function hearsNoOther(status: Status): boolean {
   return isCutOff(status) && status.members.filter(({ condition }) => condition === 'down').length > 1;
 }
 

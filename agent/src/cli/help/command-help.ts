@@ -66,10 +66,10 @@ export const commandHelp: Readonly<Record<string, CommandHelp>> = {
         'written to config.toml.',
     ],
     examples: [
-      ['lockstep limit', 'what holds now, and later today'],
+      ['lockstep limit', 'the limits now and later today'],
       ['lockstep limit --send "10 MiB/s, 2 MiB/s 08:00-18:00"', 'leave room on the line during work'],
       ['lockstep limit --send "1 MiB/s cat"', 'send no faster to the member cat; the others are not limited'],
-      ['lockstep limit --receive none ~/shared', 'no limit for what comes'],
+      ['lockstep limit --receive none ~/shared', 'receive without a limit'],
       ['lockstep limit --member bee --send "1 MiB/s"', 'limit another member, which allows it'],
     ],
     exit: { done: 'printed, and changed if asked', notDone: 'nothing was changed: the last line says why' },

@@ -17,19 +17,20 @@ const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 export function readAccepted(system: SystemCalls, state: string): readonly MountIdentity[] {
   try {
     const accepted: unknown = JSON.parse(readText(system, `${state}/${name}`));
-    if (!Array.isArray(accepted)) throw new Error('it is not a list');
+    if (!Array.isArray(accepted)) throw new SyntaxError('it is not a list');
     return accepted as readonly MountIdentity[];
   } catch (error) {
     const code = errorCodeOf(error);
     if (code === 'ENOENT') return [];
     // The list may be whole: to remove it would be wrong.
-    if (code === 'EACCES' || code === 'EPERM' || code === 'EIO') {
+    if (code !== undefined && code !== 'ELOOP') {
       throw new LockstepError('folder-not-writable', unreadableFile(`${state}/${name}`, code), { cause: error });
     }
+    const fault = error instanceof SyntaxError ? 'is damaged' : 'is not a regular file';
     // Without it an unmounted disk looks like a directory from which everything was deleted.
     throw new LockstepError(
       'folder-not-writable',
-      `${state}/${name} cannot be read (${String(error)}). Mount all disks inside the folder as before, then remove that file.`,
+      `${state}/${name} ${fault}. Mount all disks inside the folder as before, then remove that file.`,
       { cause: error },
     );
   }

@@ -55,7 +55,7 @@ test('[CP3] a copy that cannot be put at its path is tried again after an hour, 
   }
 });
 
-// The simulator's seed 104060: one small copy was fetched every ten seconds, beside a large one that did not fit.
+// The simulator's seed 104060: one small copy was fetched every ten seconds, while a large one did not fit.
 test('[CP3] a copy for which there is no room does not delay smaller ones', async () => {
   const { member, film, fetched, context, journal } = placed({ bytesMax: 1_000 });
   const operations = Array.from({ length: 20 }, (_, index) =>

@@ -1,4 +1,5 @@
 import { entryType, freeBytesMin, isLive, parentOf } from '@lockstep/shared';
+import { formatBytes } from '@lockstep/shared/present';
 import type { Action } from '../../core/plan/action.ts';
 import type { Context } from '../state/context.ts';
 
@@ -37,7 +38,7 @@ export async function placingRefusal(
 /** The sentence for a disk with too little room for an entry. */
 function noRoom(path: string, freeBytes: number, needed: number): string {
   return (
-    `The disk of the folder has ${mebibytes(freeBytes)} MiB left, and ${mebibytes(needed)} MiB are needed to put ${path} there. ` +
+    `The disk of the folder has ${formatBytes(freeBytes)} left, and ${formatBytes(needed - freeBytes)} more are needed to put ${path} there. ` +
     'Free some space first.'
   );
 }
@@ -57,8 +58,4 @@ export async function missingParents({ folder, journal }: Context, path: string)
     missing.unshift({ do: 'mkdir', path: parent, expected: 'absent', mode });
   }
   return missing;
-}
-
-function mebibytes(bytes: number): number {
-  return Math.ceil(bytes / 1_048_576);
 }

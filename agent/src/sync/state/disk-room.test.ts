@@ -1,7 +1,7 @@
 import { LockstepError } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
-import { writeOnceRoom } from './disk-room.ts';
+import { reportRoom, writeOnceRoom } from './disk-room.ts';
 
 const full = new LockstepError('journal-full', 'There is no room for the journal.');
 
@@ -35,4 +35,13 @@ test('[MT10] it ends when the member leaves, and with an error that room does no
     throw new Error('broken');
   };
   await expect(writeOnceRoom(clock, broken, () => false)).rejects.toThrow('broken');
+});
+
+test('[MT10] the problem names the free space in the units of the page', () => {
+  const { problems } = new LoneMember().context;
+  reportRoom(problems, 3_500_000);
+  const [{ detail } = { detail: '' }] = problems.list();
+  expect(detail).toMatch(/^The disk of the folder has 3\.5 MB left; below 16\.8 MB nothing more is written there\. /);
+  reportRoom(problems, 20_000_000);
+  expect(problems.list()).toEqual([]);
 });

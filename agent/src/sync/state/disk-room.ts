@@ -1,4 +1,5 @@
 import { freeBytesMin, LockstepError } from '@lockstep/shared';
+import { formatBytes } from '@lockstep/shared/present';
 import type { Clock } from '../ports/clock.ts';
 import type { Problems } from './problems.ts';
 
@@ -6,9 +7,8 @@ import type { Problems } from './problems.ts';
 export function reportRoom(problems: Problems, freeBytes: number): void {
   if (freeBytes >= freeBytesMin) problems.clear('disk-full');
   else {
-    const mebibytes = (bytes: number): number => Math.floor(bytes / 1_048_576);
     const detail =
-      `The disk of the folder has ${mebibytes(freeBytes)} MiB left; below ${mebibytes(freeBytesMin)} MiB nothing more is written ` +
+      `The disk of the folder has ${formatBytes(freeBytes)} left; below ${formatBytes(freeBytesMin)} nothing more is written ` +
       'there. Free some space: nothing is lost meanwhile, and Lockstep then continues automatically.';
     problems.set('disk-full', {}, detail);
   }

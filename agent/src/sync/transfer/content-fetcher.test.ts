@@ -186,7 +186,7 @@ test('[CT17] a block whose file was changed unseen is requested after all', asyn
   expect(asked.map(({ index }) => index).sort()).toEqual([0, 2, 3]);
 });
 
-// Simulator, seed 111257: the block came again and again, behind the first answer that another one is missing.
+// Simulator, seed 111257: the block came repeatedly, behind the first answer that another one is missing.
 test('[CT19] a block of a member that lacks others is not requested again', async () => {
   const asked: number[] = [];
   const { bee, until, byId, scheduler } = await offered({ file: 5 }, ({ id, index, content }) => {
