@@ -7,6 +7,8 @@ import { ant, bee, file, operation } from './plan/_fixtures.ts';
 import { supersedes } from './version.ts';
 
 const wallMs = 1_000_000;
+const cat = originId('c'.repeat(52) as MemberId, 'aaaaaaaa');
+const dog = originId('d'.repeat(52) as MemberId, 'aaaaaaaa');
 const stampOf = (ms: number): number => ms * 1024;
 
 interface Journal {
@@ -223,7 +225,6 @@ test('[JN1] an operation omits fields without a value, and facts about this disk
 });
 
 test('[FK10] an operation has the marks of the other origins that its version names, in the order of their ids', () => {
-  const cat = originId('c'.repeat(52) as MemberId, 'aaaaaaaa');
   const made = (parents: readonly Operation[]) =>
     make([draft('p', { parents })], { heads: { p: parents } }).operations[0];
   expect(made([])?.marks).toBeUndefined();
@@ -231,4 +232,12 @@ test('[FK10] an operation has the marks of the other origins that its version na
   // Of cat's operation nothing is known here.
   const marks = made([putBy(cat, 9), putBy(bee, 7)])?.marks;
   expect(Buffer.from(marks ?? []).toString('hex')).toBe(`${'7'.padStart(16, '0')}${'0'.repeat(16)}`);
+});
+
+test('[FK10] it takes the mark of a number that is not in the log here from the parent that names it', () => {
+  const mark = 'c'.repeat(16);
+  const parent = { ...putBy(dog, 3, [putBy(cat, 9)]), marks: Buffer.from(mark, 'hex') };
+  const [made] = make([draft('p', { parents: [parent] })]).operations;
+  expect(made?.version.vector).toEqual({ [ant]: 1, [cat]: 9, [dog]: 3 });
+  expect(Buffer.from(made?.marks ?? []).toString('hex')).toBe(`${mark}${'0'.repeat(16)}`);
 });

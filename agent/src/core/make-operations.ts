@@ -79,7 +79,7 @@ export function makeOperations(
       blocks: draft.blocks,
       member: draft.member,
       keeps: draft.keeps?.map(({ origin, seq }) => ({ origin, seq })),
-      marks: marksOf(origin, version, context.markOf),
+      marks: marksOf(origin, version, { markOf: context.markOf, parents: draft.parents }),
     });
     return carriedOperation(operation);
   });

@@ -38,17 +38,24 @@ function namedOrigins(origin: OriginId, { vector }: Version): readonly OriginId[
 }
 
 /**
- * The `marks` of an operation of `origin` with this version; undefined if it names no other origin. `markOf`: the mark of a number in the
- * author's log, as hexadecimal digits.
+ * The `marks` of an operation of `origin` with this version that replaces `parents`; undefined if it names no other origin. `markOf`: the
+ * mark of a number in the author's log, as hexadecimal digits. A number that is not in the log has the mark that a parent names: if that
+ * parent is cut off later, a fork at the number can be found only by this operation.
  */
 export function marksOf(
   origin: OriginId,
   version: Version,
-  markOf: (dot: Dot) => string | undefined,
+  { markOf, parents }: { readonly markOf: (dot: Dot) => string | undefined; readonly parents: readonly Operation[] },
 ): Uint8Array | undefined {
   const named = namedOrigins(origin, version);
   if (named.length === 0) return undefined;
-  return packMarks(named.map((other) => markOf({ origin: other, seq: version.vector[other] ?? 0 }) ?? noMark));
+  const markThere = ({ origin: other, seq }: Dot): string | undefined =>
+    parents.flatMap(namedMarks).find((dot) => dot.origin === other && dot.seq === seq)?.mark;
+  const marks = named.map((other) => {
+    const dot = { origin: other, seq: version.vector[other] ?? 0 };
+    return markOf(dot) ?? markThere(dot) ?? noMark;
+  });
+  return packMarks(marks);
 }
 
 /** The numbers of other origins that an operation names, with the marks that its author had there. */

@@ -1,4 +1,4 @@
-import { type MemberId, type Operation, type OriginId, parentOf } from '@lockstep/shared';
+import { type Dot, type MemberId, type Operation, type OriginId, parentOf } from '@lockstep/shared';
 import { marksOf } from '../core/marks.ts';
 import { nextVersion } from '../core/version.ts';
 import { openJournal } from '../store/journal.ts';
@@ -159,7 +159,8 @@ export class LoneMember {
     this.#stamp += 1024;
     const content = entry.text === undefined ? undefined : contentOfText(entry.text);
     const version = nextVersion({ origin, seq }, parents, this.journal.heads.at(path));
-    const marks = marksOf(origin, version, (dot) => this.journal.log.mark(dot.origin, dot.seq));
+    const markOf = (dot: Dot): string | undefined => this.journal.log.mark(dot.origin, dot.seq);
+    const marks = marksOf(origin, version, { markOf, parents });
     return {
       origin,
       seq,

@@ -229,6 +229,16 @@ describe('[FK10] an operation that names a number which has another operation he
     expect(side.at('p')).toContain(naming.content);
   });
 
+  test('one that arrives after the naming operation was cut off: an edit made from that one names it too', () => {
+    const { side, naming } = named();
+    receives(side, naming);
+    const edit = { path: 'p', kind: 'delete', parents: [naming] } as const;
+    side.member.operationWriter.commit([edit]);
+    side.forks.seal({ [dog]: 0 });
+    receives(side, side.next('q', 'three'));
+    expect(side.journal.seals.all()).toEqual({ [cat]: 2, [dog]: 0 });
+  });
+
   test('one that arrives later', () => {
     const { side, naming } = named();
     const three = side.next('p', 'three');
