@@ -103,6 +103,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       stateDirectory: state,
       memberName: config.name,
       log,
+      shown: journal.disk,
       buffers,
       onFatal: workerEnded,
     });

@@ -5,7 +5,7 @@ import type { BlockBuffers } from '../os/block-buffers.ts';
 import type { ReleasedFile } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
-import { clearStaging } from './apply/left-blocks.ts';
+import { clearStaging, type ShownFiles } from './apply/left-files.ts';
 import { DiskFolder } from './disk-folder.ts';
 import { isOneInode, lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
@@ -27,6 +27,8 @@ export interface OpenFolderOptions {
   /** For the names of conflict copies. */
   readonly memberName: string;
   readonly log: Log;
+  /** By default none. */
+  readonly shown?: ShownFiles | undefined;
   /** The memory for blocks; by default the folder's own. */
   readonly buffers?: BlockBuffers | undefined;
   /** A worker thread ended unexpectedly: the folder is unusable, and the agent must restart. */
@@ -48,6 +50,7 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     hash: blockHash,
     // No worker thread has this number.
     temporaryName: temporaryNames('t0'),
+    shown: options.shown,
   });
   if (places.foldsCase) log.warn({ root }, `${caseFolding.what} ${caseFolding.remedy}`);
   const onFatal = (error: Error): void => {
@@ -66,14 +69,16 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
 
 /**
  * Clears what an earlier agent left in staging and cookies, except blocks that it fetched, and determines the folder's identity. `released`:
- * the files of the folder that lost a name in staging.
+ * the files of the folder that lost a name in staging. `shown`: by default none.
  */
 export function openPlaces(
   options: Pick<Places, 'root' | 'memberName' | 'state' | 'system' | 'hash' | 'temporaryName'> & {
     readonly realRoot: () => string;
+    readonly shown?: ShownFiles | undefined;
   },
 ): { readonly places: Places; readonly released: readonly ReleasedFile[] } {
-  const { root, state, system } = options;
+  const { realRoot, shown = { withInode: () => [] }, ...given } = options;
+  const { root, state, system } = given;
   const rootStats = directoryStats(system, root, `The folder ${root} does not exist. Create it, or mount its disk.`);
   const absent = `${state} is missing, so ${root} is not (or not now) a member's folder.`;
   const stateStats = directoryStats(system, state, absent);
@@ -84,8 +89,8 @@ export function openPlaces(
     );
   }
   const places: Places = {
-    ...options,
-    realRoot: options.realRoot(),
+    ...given,
+    realRoot: realRoot(),
     top: { path: root, stats: rootStats, close: () => undefined },
     rootIdentity: identityOf(rootStats),
     stateIdentity: identityOf(stateStats),
@@ -96,7 +101,7 @@ export function openPlaces(
     mounts: { accepted: readAccepted(system, state), foreign: [] },
   };
   try {
-    const released = clearStaging(places);
+    const released = clearStaging(places, shown);
     removeTree(system, places.cookies);
     const problem = restoreStateDirectories(places);
     if (problem !== undefined) throw new LockstepError('folder-not-writable', problem.detail);

@@ -2,6 +2,7 @@ import {
   closeSync,
   linkSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -11,9 +12,10 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
-import { blockBytes } from '@lockstep/shared';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dirname, join } from 'node:path';
+import { blockBytes, type OriginId } from '@lockstep/shared';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { historyPath } from './apply/history.ts';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
 import { fingerprintOf } from './entry-stat.ts';
 import { bytesOf, doOne, expectBytes, scanAll, tryOne, untilFlushed, writeRequest } from './folder-subject.contract.ts';
@@ -176,4 +178,51 @@ test('[MT21] a file that loses its name in staging when the folder is opened is 
   await using folder = await subject.reopen();
   expect(readdirSync(state('staging'))).toEqual([]);
   expect(folder.released).toEqual([{ before, after: fingerprintOf(lstatSync(path)) }]);
+});
+
+describe('[MT4] a file whose only names are in staging and history when the folder is opened: the agent was killed as it replaced it', () => {
+  /** Opens the folder again after a program made `late` of the file, by the row from before that. Returns the entries of the folder. */
+  async function reopenedAfter(
+    late: string,
+    then: () => void = () => undefined,
+  ): Promise<Readonly<Record<string, string>>> {
+    const path = join(subject.root, 'file');
+    await doOne(subject, writeRequest(subject, 'file', 'old!'));
+    const { content } = subject.identify(bytesOf('old!'));
+    const fingerprint = fingerprintOf(lstatSync(path));
+    const row = { path: 'file', dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint };
+    linkSync(path, state('staging/t1-7'));
+    const kept = historyPath({ history: state('history') }, content);
+    mkdirSync(dirname(kept), { recursive: true });
+    linkSync(path, kept);
+    writeFileSync(path, late);
+    writeFileSync(join(subject.root, 'new'), 'new');
+    renameSync(join(subject.root, 'new'), path);
+    then();
+    await using folder = await subject.reopen({
+      shown: { withInode: (ino) => (ino === fingerprint.ino ? [row] : []) },
+    });
+    expect(readdirSync(state('staging'))).toEqual([]);
+    expect(await folder.inHistory([content])).toEqual(new Set(late === 'old!' ? [content] : []));
+    const names = readdirSync(subject.root).filter((name) => name !== '.lockstep');
+    return Object.fromEntries(names.map((name) => [name, readFileSync(join(subject.root, name), 'utf8')]));
+  }
+
+  test('becomes a conflict copy if a program wrote to it in the last moment', async () => {
+    const copy = expect.stringMatching(/^file\.conflict-.*-ant$/);
+    const entries = await reopenedAfter('edit');
+    expect(Object.entries(entries).sort()).toEqual([
+      ['file', 'new'],
+      [copy, 'edit'],
+    ]);
+  });
+
+  test('gets its name back if that is free', async () => {
+    const entries = await reopenedAfter('edit', () => rmSync(join(subject.root, 'file')));
+    expect(entries).toEqual({ file: 'edit' });
+  });
+
+  test('is removed if it is as it was', async () => {
+    expect(await reopenedAfter('old!')).toEqual({ file: 'new' });
+  });
 });

@@ -39,7 +39,13 @@ export async function openOffline(directory: string, config: Config, log: Log): 
   const { random, wallMs } = nodeClock;
   const journal = openJournal({ path: join(state, 'journal.db'), memberId, random, nowMs: wallMs });
   try {
-    const folder = await openFolder({ root: directory, stateDirectory: state, memberName: config.name, log });
+    const folder = await openFolder({
+      root: directory,
+      stateDirectory: state,
+      memberName: config.name,
+      log,
+      shown: journal.disk,
+    });
     const engine = createEngine({
       identity: { id: memberId, name: config.name, addresses: [] },
       peers: [],

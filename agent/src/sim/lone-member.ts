@@ -93,6 +93,7 @@ export class LoneMember {
         watch: { delayMsMax: 10, overflowChance: 0 },
         callMsMax: 1,
         canSyncFileSystem: true,
+        shown: journal.disk,
         witness: idleWitness,
       });
     const folder = this.openFolder();

@@ -33,9 +33,9 @@ export interface AddedVersion {
 }
 
 /** The path of a version in history. */
-export function historyPath(places: Places, content: ContentId): string {
+export function historyPath({ history }: Pick<Places, 'history'>, content: ContentId): string {
   const name = contentFileName(content);
-  return `${places.history}/${shardName(name)}/${name}`;
+  return `${history}/${shardName(name)}/${name}`;
 }
 
 /**

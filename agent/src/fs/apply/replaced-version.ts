@@ -146,7 +146,7 @@ function copyToHistory(places: Places, name: string, keep: ContentId): boolean {
 }
 
 /** Removes a version from history if its content is another one: a program wrote to the file, or exchanged it, while it was stored. */
-function dropIfWrong(places: Places, keep: ContentId): void {
+export function dropIfWrong(places: Places, keep: ContentId): void {
   const { system } = places;
   const place = historyPath(places, keep);
   const aside = temporaryPath(places);
@@ -206,7 +206,7 @@ export function isWrittenUnseen(places: Places, path: string, stats: EntryStats,
 }
 
 /** Reads a file. Its content is undefined if a program is writing it. */
-function identify(
+export function identify(
   { system, hash }: Places,
   path: string,
 ): { readonly ino: number; readonly content: ContentId | undefined } {
@@ -311,9 +311,22 @@ export function moveToFree(system: SystemCalls, name: string, entry: string): vo
   system.rename(name, entry);
 }
 
+/** Moves a user's version out of staging to its path, or to a conflict copy if another entry is there. */
+export function keepAt(places: Places, name: string, path: string): void {
+  descending(places, (descent) => {
+    const entry = descent.entry(path);
+    if (entry === undefined) keepAbove(places, name, path);
+    else restore(places, name, { path, entry });
+  });
+}
+
 /** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if the directory was removed since. */
 export function keepBeside(places: Places, name: string, { path, entry }: Placed): void {
-  if (madeCopy(places, name, entry)) return;
+  if (!madeCopy(places, name, entry)) keepAbove(places, name, path);
+}
+
+/** Moves a user's version out of staging, to a conflict copy in the nearest directory above `path`. */
+function keepAbove(places: Places, name: string, path: string): void {
   descending(places, (descent) => {
     for (let above = parentOf(path); ; above = parentOf(above)) {
       const directory = descent.directory(above);

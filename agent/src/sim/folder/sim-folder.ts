@@ -1,4 +1,5 @@
 import { blockBytes } from '@lockstep/shared';
+import type { ShownFiles } from '../../fs/apply/left-files.ts';
 import { DiskFolder } from '../../fs/disk-folder.ts';
 import { syncPath } from '../../fs/durable.ts';
 import { openPlaces } from '../../fs/open-folder.ts';
@@ -32,6 +33,7 @@ export interface SimFolderOptions {
   /** The longest duration of an observation of one path. */
   readonly callMsMax: number;
   readonly canSyncFileSystem: boolean;
+  readonly shown?: ShownFiles;
   /** Receives the actions of an agent in its folder, and lets others act meanwhile. */
   readonly witness: FolderWitness;
 }
@@ -92,6 +94,7 @@ export function openSimFolder(options: SimFolderOptions): Folder {
       system: calls,
       hash: simBlockHash,
       temporaryName: temporaryNames('t'),
+      shown: options.shown,
     }),
   );
   const waitMs = (): number => random.unit() ** 4 * options.callMsMax;

@@ -274,6 +274,7 @@ export class Machine {
         watch: scenario.watch,
         callMsMax: scenario.callMsMax,
         canSyncFileSystem: scenario.canSyncFileSystem,
+        shown: this.journal.disk,
         witness: {
           record: (what) => story.add(this.name, what),
           placed: (path, content) => this.#around.placed(this, path, content),

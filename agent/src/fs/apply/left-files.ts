@@ -1,0 +1,87 @@
+import { fileTimeStepMsMax } from '@lockstep/shared';
+import { type DiskEntry, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
+import type { ReleasedFile } from '../../sync/ports/folder.ts';
+import { descending } from '../descent.ts';
+import { fingerprintOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
+import { errorCodeOf } from '../path-problem.ts';
+import type { Places } from '../places.ts';
+import { contentOfFileName } from '../read/content-id.ts';
+import { withFile } from '../read/read-content.ts';
+import { removeIfThere, removeTree } from '../remove.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
+import { dropIfWrong, identify, keepAt } from './replaced-version.ts';
+
+/** The files of the folder by the journal of the last run. */
+export interface ShownFiles {
+  withInode(ino: number): readonly DiskEntry[];
+}
+
+/**
+ * Clears staging of all that an earlier agent left there, but for blocks of contents that it was fetching. A file that has another name too was
+ * being put in place: a write to it would change a user's file. Returns the files that still have another name.
+ *
+ * An agent that was killed when it had just replaced a file could not check it any more. One that a program wrote to in the last moment gets
+ * its name back, or becomes a conflict copy [MT4].
+ */
+export function clearStaging(places: Places, shown: ShownFiles): readonly ReleasedFile[] {
+  const { system, staging } = places;
+  if (lstatIfThere(system, staging)?.isDirectory() !== true) {
+    removeTree(system, staging);
+    return [];
+  }
+  const released: ReleasedFile[] = [];
+  for (const name of system.readdir(staging)) {
+    const path = `${staging}/${name}`;
+    const stats = system.lstat(path);
+    const isFile = stats?.isFile() === true;
+    if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
+    if (isFile && keepIfWritten(places, path, { stats, rows: shown.withInode(stats.ino) })) continue;
+    const file = isFile && stats.nlink > 1 ? release(system, path) : undefined;
+    if (file === undefined) removeTree(system, path);
+    else released.push(file);
+  }
+  return released;
+}
+
+/** False if the file at a private name is as the journal knows it, or the folder still shows it. */
+function keepIfWritten(
+  places: Places,
+  name: string,
+  { stats, rows }: { readonly stats: EntryStats; readonly rows: readonly DiskEntry[] },
+): boolean {
+  const written = rows.find((row) => isWritten(places, name, stats, row));
+  if (written === undefined) return false;
+  const isShown = descending(places, (descent) => rows.some(({ path }) => isOneInode(descent.lstat(path), stats)));
+  if (isShown) return false;
+  keepAt(places, name, written.path);
+  if (written.content !== undefined) dropIfWrong(places, written.content);
+  return true;
+}
+
+/** True if the file has other bytes than the journal says, and not only because the disk has damaged them. */
+function isWritten(places: Places, name: string, stats: EntryStats, { fingerprint, content }: DiskEntry): boolean {
+  const found = fingerprintOf(stats);
+  if (fingerprint === undefined || !mayBeSameInode(fingerprint, found)) return false;
+  const mayBeHidden = Math.abs(stats.ctimeMs - stats.mtimeMs) < fileTimeStepMsMax;
+  if (isSameWriting(fingerprint, found) && !mayBeHidden) return false;
+  try {
+    return identify(places, name).content !== content;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return !isSameWriting(fingerprint, found);
+  }
+}
+
+/** Removes one of several names of a file. Undefined if the agent may not read it, so that no detection can either. */
+function release(system: SystemCalls, path: string): ReleasedFile | undefined {
+  try {
+    return withFile(system, path, (fd) => {
+      const before = fingerprintOf(system.fstat(fd));
+      removeIfThere(system, path);
+      return { before, after: fingerprintOf(system.fstat(fd)) };
+    });
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
