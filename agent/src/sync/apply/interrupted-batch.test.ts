@@ -235,6 +235,20 @@ describe('[LC35] a change by a user over an entry that the agent may have put th
     expect(member.journal.heads.pending({ which: 'live', limit: 9 }).map(({ path }) => path)).toEqual(['file']);
   });
 
+  test('the file made room for a directory, which others have deleted: it is put there again', async () => {
+    const directory = member.operation('file', { kind: 'mkdir' }, { origin: bee });
+    member.received(directory);
+    member.keeps('shown');
+    member.volume.disk.unlink('file');
+    begins('file');
+    await beginsAgain();
+    const gone = { kind: 'delete' } as const;
+    member.received(member.operation('file', gone, { origin: bee, parents: [theirs, directory] }));
+    await startAgent();
+    expect(headTexts('file', 'shown')).toEqual(['shown']);
+    expect(member.journal.heads.pending({ which: 'live', limit: 9 }).map(({ path }) => path)).toEqual(['file']);
+  });
+
   test.each([
     ['in place, of the file that was shown', true],
     ['while that was not kept, so that the agent put no entry there', false],

@@ -234,6 +234,8 @@ function changesFor(
   if (change.do === 'adopt' && !isUsers) {
     return [entryFor(path, change.head, change.fingerprint, change.racy, { unsynced: true })];
   }
+  // Recorded now: once others have deleted what the entry made room for, its absence would be a user's delete.
+  if (change.do === 'forget') return [{ path, entry: undefined }];
   if ((change.do !== 'draft' && !isUsers) || row?.fingerprint === undefined || !isKept) return [];
   // An edit in place: the user had the version of the row before their eyes.
   if (seen.state !== 'absent' && mayBeSameInode(row.fingerprint, seen.fingerprint)) return [];
