@@ -9,7 +9,7 @@ import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
 import { answerControl } from './http/queries/control/answer-control.ts';
-import { limitNotes } from './http/queries/control/limits.ts';
+import { limitNotes } from './http/queries/rate-limits.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { Place, ServedMember } from './http/served-member.ts';
