@@ -4,7 +4,6 @@ import { blockRange } from '../../core/blocks.ts';
 import { isHead } from '../contents/is-head.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import { PieceRequests } from '../moved/piece-requests.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { Announcements } from './announcements.ts';
@@ -13,6 +12,7 @@ import type { Share } from './block-todo.ts';
 import { type Fetch, type FetchOutcome, fetchSize } from './fetch.ts';
 import { FetchSources } from './fetch-sources.ts';
 import { Offers } from './offers.ts';
+import { PieceRequests } from './piece-requests.ts';
 import { SourceRates } from './source-rates.ts';
 
 /** The interval at which stalled sources are detected and staged blocks are announced while large contents are fetched. */

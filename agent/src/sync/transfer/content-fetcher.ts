@@ -8,13 +8,13 @@ import { BlockExchange } from '../exchange/block-exchange.ts';
 import type { BlockRequest } from '../exchange/block-requests.ts';
 import { BlockTodo } from '../exchange/block-todo.ts';
 import { type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from '../exchange/fetch.ts';
+import type { PieceSource } from '../exchange/piece-requests.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import { Joiner } from '../moved/moved-blocks.ts';
-import type { PieceSource } from '../moved/piece-requests.ts';
 import type { Context } from '../state/context.ts';
 import { isWanted } from './local-content.ts';
 import { copiesFor, movedFor, resume, stageCopies } from './local-copies.ts';
+import { Joiner } from './moved-blocks.ts';
 
 /** Fetches contents block by block from the members that have them, verifies and stages them. */
 export class ContentFetcher {
