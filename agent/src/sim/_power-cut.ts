@@ -5,7 +5,7 @@ import { RenameGate } from '../sync/apply/rename-gate.ts';
 import { WriteBack } from '../sync/durability/write-back.ts';
 import { Confirmer } from '../sync/integrity/confirmer.ts';
 import { LocalChanges } from '../sync/local/local-changes.ts';
-import { PowerCutCheck } from '../sync/power-cut/power-cut-check.ts';
+import { PowerCutCheck } from '../sync/durability/power-cut-check.ts';
 import { type Content, contentOfText } from './disk/content.ts';
 import { LoneMember } from './lone-member.ts';
 
