@@ -37,7 +37,7 @@ import { createEngine, type Engine } from './sync/engine.ts';
 import type { Folder } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
-import { latencyIntake } from './sync/traffic/latency-intake.ts';
+import { latencyIntake } from './sync/measurements/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;

@@ -12,7 +12,7 @@ import { compareMoving, type MovingFile } from '../../core/traffic/member-progre
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/exchange/fetch.ts';
 import type { Peer } from '../../sync/members/peer.ts';
-import type { SentFile } from '../../sync/traffic/departures.ts';
+import type { SentFile } from '../../sync/measurements/departures.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { delayingLimits } from './rate-limits.ts';
 import { asSentence } from './sentence.ts';
