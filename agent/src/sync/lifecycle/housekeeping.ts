@@ -1,17 +1,17 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
-import type { Mounts } from './integrity/mounts.ts';
-import type { LocalChanges } from './local/local-changes.ts';
-import { type LatencyHistory, latencyRows } from './measurements/latency-history.ts';
-import type { ThroughputHistory } from './measurements/throughput.ts';
-import type { Peers } from './members/peers.ts';
-import type { CatchUp } from './replication/catch-up.ts';
-import type { Dialer } from './replication/dialer.ts';
-import type { Incoming } from './replication/incoming.ts';
-import type { Context } from './state/context.ts';
-import type { Problems } from './state/problems.ts';
-import type { ContentFetcher } from './transfer/content-fetcher.ts';
-import { isWanted } from './transfer/local-content.ts';
-import type { OldVersions } from './versions/old-versions.ts';
+import type { Mounts } from '../integrity/mounts.ts';
+import type { LocalChanges } from '../local/local-changes.ts';
+import { type LatencyHistory, latencyRows } from '../measurements/latency-history.ts';
+import type { ThroughputHistory } from '../measurements/throughput.ts';
+import type { Peers } from '../members/peers.ts';
+import type { CatchUp } from '../replication/catch-up.ts';
+import type { Dialer } from '../replication/dialer.ts';
+import type { Incoming } from '../replication/incoming.ts';
+import type { Context } from '../state/context.ts';
+import type { Problems } from '../state/problems.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { isWanted } from '../transfer/local-content.ts';
+import type { OldVersions } from '../versions/old-versions.ts';
 
 /** The loops that are checked once a second. */
 export interface HousekeepingLoops {
