@@ -1,7 +1,6 @@
 import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
 import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
-import { isHead } from '../contents/is-head.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
@@ -110,8 +109,8 @@ export class BlockExchange {
    * under the old operation.
    */
   follow(fetch: Fetch): void {
-    if (fetch.waiting.length < 2 || isHead(this.#context.journal, fetch.operation)) return;
-    const operation = fetch.waiting.map((one) => one.operation).find((one) => isHead(this.#context.journal, one));
+    if (fetch.waiting.length < 2 || this.#context.journal.heads.has(fetch.operation)) return;
+    const operation = fetch.waiting.map((one) => one.operation).find((one) => this.#context.journal.heads.has(one));
     if (operation === undefined) return;
     fetch.operation = operation;
     fetch.sources = undefined;

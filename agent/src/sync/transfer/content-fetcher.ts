@@ -3,7 +3,6 @@ import { fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { Arrivals } from '../../core/traffic/arrivals.ts';
 import { countBeyond } from '../../core/version.ts';
-import { isHead } from '../contents/is-head.ts';
 import { BlockExchange } from '../exchange/block-exchange.ts';
 import type { BlockRequest } from '../exchange/block-requests.ts';
 import { BlockTodo } from '../exchange/block-todo.ts';
@@ -309,7 +308,7 @@ export class ContentFetcher {
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
       // An old version that no member has is no problem of the path.
-      if (!isHead(this.#context.journal, operation)) continue;
+      if (!this.#context.journal.heads.has(operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       const left = gone.filter((id) => others.hadIt(id, operation));
       missing.searched(operation, { lacking: known, members, left, nowMs });
