@@ -1,11 +1,6 @@
-import { contentRead, isDirectoryMode, isSameFingerprint } from '../../core/entry.ts';
-import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
+import { contentRead, isDirectoryMode, isSameFingerprint, markedRacy } from '../../core/entry.ts';
+import type { DiskChange, PendingPath } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
-
-/** The row with another `racy` mark, which decides whether the next detection reads the file. */
-export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
-  return { path, entry: { ...entry, racy } };
-}
 
 /**
  * Reads again the entries of rows whose fingerprint could hide a change, before they are replaced; otherwise a user's edit would be lost.
