@@ -1,5 +1,4 @@
-import type { BlockSource } from '../sync/ports/block-source.ts';
-import type { PieceReader, SoughtChunks } from '../sync/ports/pieces.ts';
+import type { BlockSource, PieceReader, SoughtChunks } from '../sync/ports/pieces.ts';
 import { expectedBlock } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
