@@ -34,10 +34,10 @@ import { shellWord } from './os/shell-word.ts';
 import type { SetAside } from './store/journal.ts';
 import { openRunningJournal, type RunningJournal } from './store/running-journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
+import { latencyIntake } from './sync/measurements/latency-intake.ts';
 import type { Folder } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
-import { latencyIntake } from './sync/measurements/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;
