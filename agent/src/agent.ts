@@ -9,7 +9,7 @@ import { HealthWatch } from './health/health.ts';
 import { webhookId } from './health/webhook.ts';
 import { Access, type LoginLink } from './http/access/access.ts';
 import { answerControl } from './http/queries/control/answer-control.ts';
-import { limitNotes } from './http/queries/control/limits.ts';
+import { limitNotes } from './http/queries/rate-limits.ts';
 import { readStartUp } from './http/queries/start-up.ts';
 import { readStatus } from './http/queries/status.ts';
 import type { Place, ServedMember } from './http/served-member.ts';
@@ -34,10 +34,10 @@ import { shellWord } from './os/shell-word.ts';
 import type { SetAside } from './store/journal.ts';
 import { openRunningJournal, type RunningJournal } from './store/running-journal.ts';
 import { createEngine, type Engine } from './sync/engine.ts';
+import { latencyIntake } from './sync/measurements/latency-intake.ts';
 import type { Folder } from './sync/ports/folder.ts';
 import type { Journal } from './sync/ports/journal.ts';
 import type { Log } from './sync/ports/log.ts';
-import { latencyIntake } from './sync/traffic/latency-intake.ts';
 
 /** The interval at which the agent checks whether a damaged journal that was put aside still exists. */
 const setAsideLookMs = 1_000;

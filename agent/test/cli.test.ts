@@ -309,6 +309,39 @@ describe('with an agent', () => {
     expect((await lockstep(['log', '-n', '0', ant])).out).toBe('');
   });
 
+  test('[CL28] log --follow prints each operation once, also after a restart of the agent', async () => {
+    await init(ant);
+    const { child } = await up(ant);
+    await mkdir(join(ant, 'in'));
+    await lockstep(['wait', ant]);
+    const following = launch(['log', '--follow', '--json', '--path', 'in', ant]);
+    let out = '';
+    following.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      out += chunk;
+    });
+    const said = once(following.stderr.setEncoding('utf8'), 'data');
+    const paths = () =>
+      out
+        .trimEnd()
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).path);
+    await eventually(() => expect(paths()).toEqual(['in']));
+    await place(join(ant, 'outside.txt'), '0');
+    await place(join(ant, 'in', 'one.txt'), '1');
+    await eventually(() => expect(paths()).toEqual(['in', 'in/one.txt']));
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    expect(await said).toEqual([expect.stringContaining('This command waits for it.')]);
+    await place(join(ant, 'in', 'two.txt'), '2');
+    await up(ant);
+    await place(join(ant, 'in', 'three.txt'), '3');
+    await eventually(() => expect(paths()).toContain('in/three.txt'));
+    expect(paths().toSorted()).toEqual(['in', 'in/one.txt', 'in/three.txt', 'in/two.txt']);
+    following.kill('SIGINT');
+    expect((await once(following, 'close'))[0]).toBe(0);
+  });
+
   test('[CL5] leave retires the member and ends its agent', async () => {
     await init(ant);
     const { child } = await up(ant);

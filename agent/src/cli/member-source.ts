@@ -32,7 +32,7 @@ export interface MemberSource {
 }
 
 /** One page of operations for `query`, from the running agent. */
-export function askOperations(api: ApiClient, query: OperationsQuery): Promise<OperationsPage> {
+function askOperations(api: ApiClient, query: OperationsQuery): Promise<OperationsPage> {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
   return api.get(`/ops?${given}`, operationsPageSchema);

@@ -6,7 +6,7 @@ import {
   copiesPrefix,
   isConflictPath,
   loserOf,
-  lostAtMs,
+  lostStamp,
   ordinaryPath,
   originalPath,
 } from './conflict-name.ts';
@@ -153,12 +153,13 @@ describe('[CF8] the parts of the name of a conflict copy', () => {
     ['a.tar.gz', 'a (from bee).tar.gz', 'a (from bee 2).tar.gz'],
   ])('%s', (path, first, second) => {
     const copy = conflictPath(path, hlc, 'bee');
-    expect([originalPath(copy), loserOf(copy), lostAtMs(copy)]).toEqual([path, 'bee', hlc / 1024]);
+    expect([originalPath(copy), loserOf(copy), lostStamp(copy)]).toEqual([path, 'bee', hlc]);
+    expect(lostStamp(conflictPath(path, hlc + 17, 'bee'))).toBe(hlc + 17);
     expect([ordinaryPath(copy, 1), ordinaryPath(copy, 2)]).toEqual([first, second]);
   });
 
   test('a date that does not exist counts as 0', () => {
-    expect(lostAtMs('x.conflict-20269921T065602007Z-bee')).toBe(0);
+    expect(lostStamp('x.conflict-20269921T065602007Z-bee')).toBe(0);
   });
 
   test('an ordinary name is legal wherever the copy is', () => {

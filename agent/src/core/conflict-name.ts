@@ -1,5 +1,5 @@
 import { joinPath, nameBytesMax, nameOf, parentOf, pathBytesMax } from '@lockstep/shared';
-import { stampMs } from './hlc.ts';
+import { stampMs, stampOfMs } from './hlc.ts';
 
 /** The most bytes of the member's name in the name of a conflict copy: leaves room for the file's own name. */
 const memberBytesMax = 32;
@@ -12,6 +12,9 @@ const copySuffix = '.conflict-';
  * certain.
  */
 const suffixPattern = /\.conflict-\d{8}T\d{9}(?:\+\d{1,4})?Z-[^\p{Cc}\s./\\:*?"<>|%]+(?=\.|$)/gu;
+
+/** The stamp in a conflict suffix. */
+const stampPattern = /(\d{8}T\d{9})(?:\+(\d{1,4}))?Z/u;
 
 /** Characters that file systems, shells or people may misread in a name. */
 const awkwardPattern = /[\p{Cc}\s./\\:*?"<>|%]+/gu;
@@ -62,12 +65,13 @@ export function loserOf(copy: string): string {
   return suffix.slice(suffix.indexOf('Z-') + 2);
 }
 
-/** The time of the losing operation, from the name of the conflict copy: milliseconds since the epoch. 0 if the name has no valid date. */
-export function lostAtMs(copy: string): number {
-  const digits = /\d{8}T\d{9}/.exec(nameOf(copy).match(suffixPattern)?.at(-1) ?? '')?.[0] ?? '';
+/** The stamp of the losing operation, from the name of the conflict copy. 0 if the name has no valid date. */
+export function lostStamp(copy: string): number {
+  const [, digits = '', counter = '0'] = stampPattern.exec(nameOf(copy).match(suffixPattern)?.at(-1) ?? '') ?? [];
   const iso = digits.replace(/^(....)(..)(..)T(..)(..)(..)(...)$/, '$1-$2-$3T$4:$5:$6.$7Z');
   // A user may have given a file such a name, with a date that does not exist.
-  return Math.max(0, Date.parse(iso) || 0);
+  const ms = Math.max(0, Date.parse(iso) || 0);
+  return ms === 0 ? 0 : stampOfMs(ms) + Number(counter);
 }
 
 /** An ordinary name for a conflict copy that is kept: `name (from bee).ext`, from the second attempt on `name (from bee 2).ext`. */

@@ -110,6 +110,11 @@ export function isSameRow(now: DiskEntry | undefined, before: DiskEntry): now is
   return isSameShown && isSameFingerprint(now.fingerprint, before.fingerprint);
 }
 
+/** The row with another `racy` mark, which decides whether the next detection reads the file. */
+export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
+  return { path, entry: { ...entry, racy } };
+}
+
 /** The content that was last read at the path: that of the operation, or that of a damaged entry. Undefined if it was not read. */
 export function contentRead(row: DiskEntry): ContentId | undefined {
   return row.content ?? row.found;

@@ -1,6 +1,6 @@
 import { blockRange } from '../core/blocks.ts';
 import type { BlockBuffers } from '../os/block-buffers.ts';
-import type { BlockSource } from '../sync/ports/block-source.ts';
+import type { BlockSource } from '../sync/ports/pieces.ts';
 import { expectedBlock } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 

@@ -1,7 +1,6 @@
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import type { PackedFiles } from '../core/packed-files.ts';
 import { BlockBuffers } from '../os/block-buffers.ts';
-import type { BlockSource } from '../sync/ports/block-source.ts';
 import type {
   ActionRequest,
   ActionResult,
@@ -19,7 +18,7 @@ import type {
   WatchHint,
 } from '../sync/ports/folder.ts';
 import type { Observation, ObserveRequest, ScannedDirectory } from '../sync/ports/observation.ts';
-import type { PieceReader } from '../sync/ports/pieces.ts';
+import type { BlockSource, PieceReader } from '../sync/ports/pieces.ts';
 import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
 import { leftContents } from './apply/left-blocks.ts';
 import { blockFilePath } from './apply/staging.ts';

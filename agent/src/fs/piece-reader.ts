@@ -1,15 +1,15 @@
-import type { BlockSource } from '../sync/ports/block-source.ts';
-import type { PieceReader, SoughtChunks } from '../sync/ports/pieces.ts';
+import { RecentMap } from '../core/recent-map.ts';
+import type { BlockSource, PieceReader, SoughtChunks } from '../sync/ports/pieces.ts';
 import { expectedBlock } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 
-/** Recipes kept, those that were made last: several members ask for the same ones. Each has about 1.3 KB. */
+/** Recipes kept, those that were used last: several members ask for the same ones. Each has about 1.3 KB. */
 const recipesMax = 2_048;
 
 /** Reads contents that moved, in the workers of a folder. */
 export class DiskPieces implements PieceReader {
   readonly #workers: JobRunner;
-  readonly #recipes = new Map<string, Promise<Uint8Array | undefined>>();
+  readonly #recipes = new RecentMap<string, Promise<Uint8Array | undefined>>(recipesMax);
 
   constructor(workers: JobRunner) {
     this.#workers = workers;
@@ -21,10 +21,6 @@ export class DiskPieces implements PieceReader {
     if (known !== undefined) return await known;
     const made = this.#workers.run('recipe', { block: expectedBlock(block), source: block.source });
     this.#recipes.set(key, made);
-    for (const oldest of this.#recipes.keys()) {
-      if (this.#recipes.size <= recipesMax) break;
-      this.#recipes.delete(oldest);
-    }
     // One that could not be read may be there again later.
     const recipe = await made.catch(() => undefined);
     if (recipe === undefined) this.#recipes.delete(key);

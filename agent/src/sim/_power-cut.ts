@@ -2,10 +2,10 @@ import { parentOf } from '@lockstep/shared';
 import { expect } from 'vitest';
 import { ApplyLoop } from '../sync/apply/apply-loop.ts';
 import { RenameGate } from '../sync/apply/rename-gate.ts';
+import { PowerCutCheck } from '../sync/durability/power-cut-check.ts';
 import { WriteBack } from '../sync/durability/write-back.ts';
 import { Confirmer } from '../sync/integrity/confirmer.ts';
 import { LocalChanges } from '../sync/local/local-changes.ts';
-import { PowerCutCheck } from '../sync/power-cut/power-cut-check.ts';
 import { type Content, contentOfText } from './disk/content.ts';
 import { LoneMember } from './lone-member.ts';
 

@@ -119,7 +119,7 @@ export class LoneMember {
       replacedRows: new ReplacedRows(),
       missing: new MissingContents(() => facts.contentLost.publish()),
       others: new OtherHolders(self.id, journal),
-      wanted: new WantedFiles(onDemand, undefined),
+      wanted: new WantedFiles(onDemand, journal.settings),
       remoteNames: new RemoteNames(journal, { raise: (directory) => void this.raised.push(directory) }),
       receivedBytesCache: new ByteCache(waitingBytesMax),
       sentBytesCache: new ByteCache(waitingBytesMax),

@@ -31,11 +31,13 @@ export function headsContract(open: () => Journal): void {
     test('[MG1] an operation replaces those that it covers; concurrent ones stay, the visible one first', () => {
       journal.append([yours, mine]);
       expect(journal.heads.at('x')).toEqual([mine, yours]);
+      expect([mine, yours].map((each) => journal.heads.has(each))).toEqual([true, true]);
       expect(journal.heads.contested(undefined, 9)).toEqual([{ path: 'x', heads: [mine, yours] }]);
       expect(journal.totals.counts()).toMatchObject({ files: 1, bytes: 10, contested: 1 });
       const joined = put(cat, 1, 'x', { version: after(dot(cat, 1), mine, yours) });
       journal.append([joined]);
       expect(journal.heads.at('x')).toEqual([joined]);
+      expect([mine, yours, joined].map((each) => journal.heads.has(each))).toEqual([false, false, true]);
       expect(journal.totals.counts()).toMatchObject({ files: 1, contested: 0 });
     });
 

@@ -159,5 +159,13 @@ export function logContract(open: () => Journal): void {
       const contents = [1, 2, 3, 4].map((seq) => journal.log.everHad('x', { content: content(seq) }));
       expect(contents).toEqual([true, true, false, false]);
     });
+
+    test('finds the operations of a path that have a stamp', () => {
+      journal.append([put(ant, 1, 'x'), put(ant, 2, 'x'), put(ant, 3, 'y')]);
+      const [first, , third] = journal.log.rows({ limit: 9 }).map(({ operation }) => operation);
+      expect(journal.log.stamped('x', first?.hlc ?? 0)).toEqual([first]);
+      expect(journal.log.stamped('y', third?.hlc ?? 0)).toEqual([third]);
+      expect(journal.log.stamped('x', 1)).toEqual([]);
+    });
   });
 }

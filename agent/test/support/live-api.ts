@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
-import { type HttpServer, startHttp } from '../../src/http/server.ts';
+import { type HttpOptions, type HttpServer, startHttp } from '../../src/http/server.ts';
 import type { Engine } from '../../src/sync/engine.ts';
 import { ServedCluster } from './served-cluster.ts';
 
@@ -19,19 +19,22 @@ export function upTo(last: number, first = 1): readonly number[] {
 /** The API of a simulated member in real time, and readers of its live streams. */
 export class LiveApi {
   readonly served: ServedCluster;
-  readonly #server: HttpServer;
+  #server: HttpServer;
+  readonly #options: HttpOptions;
   readonly cookie: { readonly cookie: string };
   readonly #sockets: WebSocket[] = [];
 
-  private constructor(served: ServedCluster, server: HttpServer) {
+  private constructor(served: ServedCluster, server: HttpServer, options: HttpOptions) {
     this.served = served;
     this.#server = server;
+    this.#options = options;
     this.cookie = served.cookie;
   }
 
-  static async start(): Promise<LiveApi> {
+  static async start(more: Partial<HttpOptions> = {}): Promise<LiveApi> {
     const served = await ServedCluster.open();
-    const api = new LiveApi(served, await startHttp(served.options));
+    const options = { ...served.options, ...more };
+    const api = new LiveApi(served, await startHttp(options), options);
     served.cluster.begin();
     return api;
   }
@@ -43,6 +46,11 @@ export class LiveApi {
   /** Stops the API as the agent does when it stops. */
   closeServer(): Promise<void> {
     return this.#server.close();
+  }
+
+  /** Starts the API again after `closeServer`. */
+  async reopenServer(): Promise<void> {
+    this.#server = await startHttp(this.#options);
   }
 
   async stop(): Promise<void> {

@@ -1,16 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type LoggedOperation, pageItemsMax } from '@lockstep/shared/api';
 import type { Command } from 'commander';
-import { type ApiClient, requireApi } from '../api-client.ts';
+import { recordedSocketPath } from '../../member-dir/instance-lock.ts';
+import { requireApi } from '../api-client.ts';
 import { type ExitCode, exitCode, UsageError } from '../exit-code.ts';
+import { followOperations } from '../followed-operations.ts';
 import { findMemberPath } from '../member-path.ts';
-import { askOperations, type MemberSource, openMemberSource } from '../member-source.ts';
+import { type MemberSource, openMemberSource } from '../member-source.ts';
 import { formatOperations, groupOperations, isWhole } from '../output/operation-line.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { stopSignal } from '../stop-signal.ts';
-
-/** The interval at which `--follow` asks for new operations. */
-const followIntervalMs = 250;
 
 interface LogOptions {
   readonly path?: string;
@@ -55,20 +53,32 @@ function print(terminal: Terminal, lines: readonly Line[], { json }: LogOptions)
   }
 }
 
-async function follow(terminal: Terminal, api: ApiClient, path: string | undefined, from: number, options: LogOptions) {
-  const signal = stopSignal();
-  let stopped = false;
-  void signal.received.then(() => {
-    stopped = true;
+/** True for an operation on `path` or on a path below it. The path of one about a member is the member's name. */
+function isUnder({ kind, path }: LoggedOperation, directory: string | undefined): boolean {
+  return directory === undefined || (kind !== 'member' && `${path}/`.startsWith(`${directory}/`));
+}
+
+interface Followed {
+  readonly directory: string;
+  readonly path: string | undefined;
+  readonly after: number;
+}
+
+async function follow(terminal: Terminal, { directory, path, after }: Followed, options: LogOptions): Promise<void> {
+  const stop = stopSignal();
+  const stopping = new AbortController();
+  void stop.received.then(() => stopping.abort());
+  await followOperations({
+    socketPath: () => recordedSocketPath(directory),
+    after,
+    received: (operations) => {
+      const wanted = operations.filter((operation) => isUnder(operation, path));
+      print(terminal, linesOf(wanted, options), options);
+    },
+    interrupted: () => terminal.note('The agent does not send new operations now. This command waits for it.'),
+    signal: stopping.signal,
   });
-  let after = from;
-  while (!stopped) {
-    const page = await askOperations(api, { path, after, limit: pageItemsMax });
-    print(terminal, linesOf(page.operations, options), options);
-    after = page.operations.at(-1)?.row ?? after;
-    if (page.next === null) await sleep(followIntervalMs);
-  }
-  signal.dispose();
+  stop.dispose();
 }
 
 async function log(terminal: Terminal, directory: string | undefined, options: LogOptions): Promise<ExitCode> {
@@ -78,7 +88,7 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   const place = await findMemberPath(terminal.cwd, options.path, directory);
   const path = place.path === '' ? undefined : place.path;
   // Only a running agent journals operations that could be followed.
-  const api = options.follow === true ? await requireApi(place.directory) : undefined;
+  if (options.follow === true) await requireApi(place.directory);
   const source = await openMemberSource(terminal, place.directory);
   let last: number;
   try {
@@ -90,7 +100,7 @@ async function log(terminal: Terminal, directory: string | undefined, options: L
   } finally {
     await source.close();
   }
-  if (api !== undefined) await follow(terminal, api, path, last, options);
+  if (options.follow === true) await follow(terminal, { directory: place.directory, path, after: last }, options);
   return exitCode.done;
 }
 

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiEvent, apiPrefix, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
-import { WebSocket } from 'ws';
+import { type ApiEvent, eventsPageSchema, liveMessageSchema } from '@lockstep/shared/api';
 import { recordedSocketPath } from '../../member-dir/instance-lock.ts';
-import { socketAddress } from '../../os/socket-address.ts';
 import { apiClient } from '../api-client.ts';
+import { readLive } from '../live-stream.ts';
 import type { LabMember } from './lab-plan.ts';
 
 /** The delay before a member that does not answer is tried again. */
@@ -50,22 +49,13 @@ export class LabFollower {
     const { last } = await apiClient(socketPath).get('/events?limit=1', eventsPageSchema);
     // A number above the last one is from a journal that was removed in between.
     const after = this.#last === undefined || this.#last > last ? Math.max(0, last - recentEvents) : this.#last;
-    const address = await socketAddress(socketPath);
-    const socket = new WebSocket(`ws+unix:${address.path}:${apiPrefix}/events/live?after=${after}`);
-    const close = (): void => socket.terminate();
-    this.#stop.signal.addEventListener('abort', close);
-    await new Promise<void>((resolve) => {
-      socket.on('message', (data) => this.#message(String(data)));
-      socket.once('close', () => resolve());
-      socket.once('error', () => resolve());
-      if (this.#stop.signal.aborted) close();
-    });
-    await address.release();
-    this.#stop.signal.removeEventListener('abort', close);
+    const { signal } = this.#stop;
+    const path = `/events/live?after=${after}`;
+    await readLive({ socketPath, path, received: (message) => this.#message(message), signal });
   }
 
-  #message(text: string): void {
-    const { data: message } = liveMessageSchema.safeParse(JSON.parse(text));
+  #message(received: unknown): void {
+    const { data: message } = liveMessageSchema.safeParse(received);
     if (message?.type !== 'event') return;
     this.#last = message.event.number;
     if (message.event.at >= this.#sinceMs) this.#received(message.event);

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import stringWidth from 'string-width';
 
 export type Colour = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -32,9 +33,19 @@ function erase(shown: string): string {
 }
 
 /** The part of `text` that fits on a screen: a line that wraps, or leaves the screen at its top, could not be erased. */
-function fitted(text: string, columns: number, rows: number): string {
+export function fitted(text: string, columns: number, rows: number): string {
   const lines = text.split('\n').slice(0, rows - 1);
-  return lines.map((line) => line.slice(0, columns - 1)).join('\n');
+  return lines.map((line) => cut(line, columns - 1)).join('\n');
+}
+
+/** The beginning of a line that takes at most so many columns: some characters take two, and some several code points. */
+function cut(line: string, columns: number): string {
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(line)) {
+    if (stringWidth(kept + segment) > columns) break;
+    kept += segment;
+  }
+  return kept;
 }
 
 /** The terminal of this process. */

@@ -1,9 +1,9 @@
 import { LockstepError } from '@lockstep/shared';
 import type { LeaveRequest, LeaveResult, RemoveMemberRequest, RemoveMemberResult } from '@lockstep/shared/api';
 import { formatBytes, formatItems, formatNames } from '@lockstep/shared/present';
-import { findOnlyHere } from '../../sync/copies/only-here.ts';
 import type { Engine } from '../../sync/engine.ts';
-import { changeMembership, retire } from '../../sync/lifecycle/announce.ts';
+import { changeMembership, retire } from '../../sync/lifecycle/membership-change.ts';
+import { findOnlyHere } from '../../sync/wait/only-here.ts';
 import type { ServedMember } from '../served-member.ts';
 import { findMember } from './find-member.ts';
 

@@ -1,5 +1,5 @@
 import type { Engine } from '../../sync/engine.ts';
-import type { Totals } from '../../sync/totals.ts';
+import type { Totals } from '../../sync/measurements/totals.ts';
 
 /** The sums since the agent started and the current lengths of queues, for `/metrics`, without the values of the status. */
 export interface MetricsSnapshot extends Readonly<Totals> {

@@ -1,14 +1,12 @@
 import { memberOf, type Operation } from '@lockstep/shared';
 import type { LoggedOperation, OperationReport, OperationsPage, OperationsQuery } from '@lockstep/shared/api';
-import { isConflictPath, lostAtMs, originalPath } from '../../core/conflict-name.ts';
+import { isConflictPath, lostStamp } from '../../core/conflict-name.ts';
 import { stampMs } from '../../core/hlc.ts';
 import { isJoin, writerOf } from '../../core/join.ts';
 import { isSameContent } from '../../core/merge.ts';
+import { findOriginal } from '../../sync/conflicts/find-original.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { LogRow } from '../../sync/ports/journal.ts';
-
-/** The number of the newest operations at a path that are searched for the one whose content lost. */
-const searchedMax = 100;
 
 /** An operation as it is shown to people. */
 export function reportOperation(engine: Engine, operation: Operation): OperationReport {
@@ -81,8 +79,8 @@ function lostVersionOf({ context }: Engine, operation: Operation): Operation | u
   const { kind, path, replaced, from } = operation;
   const isNew = (kind === 'put' || kind === 'symlink') && replaced === undefined && from === undefined;
   if (!isNew || !isConflictPath(path)) return undefined;
-  return context.journal.log
-    .rows({ path: originalPath(path), beforeRow: Number.MAX_SAFE_INTEGER, limit: searchedMax })
-    .map((row) => row.operation)
-    .find((other) => stampMs(other.hlc) === lostAtMs(path) && isSameContent(other, operation));
+  const { journal } = context;
+  return journal.log
+    .stamped(findOriginal(journal, path), lostStamp(path))
+    .find((other) => isSameContent(other, operation));
 }

@@ -4,8 +4,8 @@ import { oldestActive } from '../../core/membership.ts';
 import { countBeyond } from '../../core/version.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { Place } from '../served-member.ts';
-import { delayingLimits } from './control/limits.ts';
 import { readMembers } from './members.ts';
+import { delayingLimits } from './rate-limits.ts';
 
 const problemsListed = 1_000;
 

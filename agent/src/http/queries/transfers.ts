@@ -11,10 +11,10 @@ import { holds } from '../../core/durability.ts';
 import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/exchange/fetch.ts';
+import type { SentFile } from '../../sync/measurements/departures.ts';
 import type { Peer } from '../../sync/members/peer.ts';
-import type { SentFile } from '../../sync/traffic/departures.ts';
-import { delayingLimits } from './control/limits.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
+import { delayingLimits } from './rate-limits.ts';
 import { asSentence } from './sentence.ts';
 
 /** The most paths listed: a person reads no more, and their total is given too. */

@@ -11,7 +11,7 @@ import { configTemplate } from '../../config/config-template.ts';
 import { type ConfigOverrides, configPath, loadConfig } from '../../config/load-config.ts';
 import type { Config } from '../../config/schema.ts';
 import { SettingsFile } from '../../member-dir/settings-file.ts';
-import { limitNotes } from '../queries/control/limits.ts';
+import { limitNotes } from '../queries/rate-limits.ts';
 
 let directory: string;
 let served: ServedCluster;

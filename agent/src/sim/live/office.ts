@@ -1,4 +1,4 @@
-import { retire } from '../../sync/lifecycle/announce.ts';
+import { retire } from '../../sync/lifecycle/membership-change.ts';
 import { Random } from '../base/random.ts';
 import { contentOfText } from '../disk/content.ts';
 import type { NetworkConduct } from '../network/sim-network.ts';

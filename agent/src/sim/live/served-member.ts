@@ -5,7 +5,7 @@ import { answerControl } from '../../http/queries/control/answer-control.ts';
 import { readStatus } from '../../http/queries/status.ts';
 import type { ServedMember } from '../../http/served-member.ts';
 import { replayInto } from '../../offline/replay.ts';
-import { latencyIntake } from '../../sync/traffic/latency-intake.ts';
+import { latencyIntake } from '../../sync/measurements/latency-intake.ts';
 import type { Machine } from '../world/machine.ts';
 
 /** A simulated member with a running agent, in the form that the HTTP server serves. The others let it pause them. */

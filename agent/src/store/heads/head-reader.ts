@@ -1,4 +1,4 @@
-import type { ContentId, Operation } from '@lockstep/shared';
+import { type ContentId, type Dot, dotKey, type Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 import type { HeadTable, PendingQuery } from '../../sync/ports/head-tables.ts';
 import type { JournalDatabase } from '../database.ts';
@@ -64,6 +64,11 @@ export class HeadReader implements HeadTable {
 
   at(path: string): readonly Operation[] {
     return this.#operations(this.#rows.at(path));
+  }
+
+  has(operation: Dot & { readonly path: string }): boolean {
+    const key = dotKey(operation);
+    return this.at(operation.path).some((head) => dotKey(head) === key);
   }
 
   under(prefix: string, after: string | undefined, limit: number): readonly Operation[] {

@@ -64,6 +64,7 @@ export class OperationLog implements LogTable {
   readonly #oldestFirstUnder: Statement<OperationRow>;
   readonly #newestFirstUnder: Statement<OperationRow>;
   readonly #entry: Statement;
+  readonly #stamped: Statement<OperationRow>;
   readonly #withContent: Statement<{ row: number }>;
   readonly #length: Statement<{ rows: number }>;
   readonly #seqs: Statement<{ name: OriginId; seq: number | null }>;
@@ -104,6 +105,7 @@ export class OperationLog implements LogTable {
       `WHERE row IN (SELECT row FROM (${rowsUnder}) ORDER BY +row DESC ${limitTo}) ORDER BY row DESC`,
     );
     this.#entry = database.statement('SELECT 1 FROM ops WHERE path = ? AND content IS ? AND target IS ? LIMIT 1');
+    this.#stamped = select('WHERE path = ? AND hlc = ? ORDER BY row');
     this.#withContent = database.statement(
       'SELECT row FROM ops WHERE path = ? AND content = ? ORDER BY row DESC LIMIT 1',
     );
@@ -272,6 +274,10 @@ export class OperationLog implements LogTable {
 
   everHad(path: string, { content, target }: Pick<Operation, 'content' | 'target'>): boolean {
     return this.#entry.get(path, content ?? null, target ?? null) !== undefined;
+  }
+
+  stamped(path: string, hlc: number): readonly Operation[] {
+    return this.#stamped.all(path, hlc).map(this.toOperation);
   }
 
   operationWith(path: string, content: ContentId): Operation | undefined {

@@ -2,16 +2,15 @@ import { dotKey, type MemberId, type Operation } from '@lockstep/shared';
 import type { DiskChange, PendingPath } from '../../core/entry.ts';
 import { planBatch } from '../../core/plan/plan.ts';
 import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
-import { readRacyRows } from '../integrity/racy-rows.ts';
 import type { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
-import { changedEntries } from './changed-entries.ts';
 import { StepExecutor } from './execute-steps.ts';
 import { FailedSteps } from './interrupted-batch.ts';
 import { JournalPlanView } from './plan-view.ts';
 import type { RenameGate } from './rename-gate.ts';
+import { changedEntries, readRacyRows } from './row-checks.ts';
 
 /** Without progress, waiting paths are planned again after this time. */
 const waitingLookMs = 500;

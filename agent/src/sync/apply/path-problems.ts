@@ -1,5 +1,4 @@
 import { type ContentId, dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
-import { isHead } from '../contents/is-head.ts';
 import type { Context } from '../state/context.ts';
 
 /** A missing content is reported after this time: a file that is overwritten continuously is journaled once it rests for a moment. */
@@ -86,7 +85,7 @@ export class PathProblems {
   withdraw(): void {
     const { problems, missing, journal } = this.#context;
     this.#tellKeptBack();
-    missing.keepOnly((operation) => isHead(journal, operation));
+    missing.keepOnly((operation) => journal.heads.has(operation));
     for (const [path, { head, code }] of this.#reported) {
       if (this.#isPending(path, dotKey(head)) || this.#isAwaited(path, code)) continue;
       this.#reported.delete(path);

@@ -1,10 +1,6 @@
 import { isLive, type Operation, parentOf } from '@lockstep/shared';
 import type { Journal } from '../ports/journal.ts';
-
-/** Counters that other processes read: that of a directory is raised before a name in it becomes remote. */
-export interface RemoteCounters {
-  raise(directory: string): void;
-}
+import type { RemoteCounters } from '../ports/remote-counters.ts';
 
 /**
  * The names that are about to be remote, because the old file is being removed: its row cannot name the new version before that is done.

@@ -1,8 +1,9 @@
 import { isBelow } from '@lockstep/shared';
 import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
+import type { SettingTable } from '../ports/journal.ts';
 
 /** The setting of the journal that has the pinned paths, as a JSON array. */
-export const pinsSetting = 'pins';
+const pinsSetting = 'pins';
 
 /** The files whose contents this member has, or fetches now. A member with the whole folder wants all. */
 export class WantedFiles {
@@ -15,13 +16,15 @@ export class WantedFiles {
   waitingReaders = 0;
   /** Files that this member is about to drop: other members must not count on them. */
   readonly dropping = new Set<string>();
+  readonly #settings: SettingTable;
   #pins: readonly string[];
   #isPlaced: (path: string) => boolean = () => false;
   #hasRoom: (bytes: number) => boolean = () => true;
 
-  /** `pins`: the text of the setting. */
-  constructor(isOnDemand: boolean, pins: string | undefined) {
+  constructor(isOnDemand: boolean, settings: SettingTable) {
     this.#isOnDemand = isOnDemand;
+    this.#settings = settings;
+    const pins = settings.get(pinsSetting);
     this.#pins = pins === undefined ? [] : (JSON.parse(pins) as string[]);
   }
 
@@ -32,6 +35,7 @@ export class WantedFiles {
 
   set pins(paths: readonly string[]) {
     this.#pins = paths;
+    this.#settings.set(pinsSetting, JSON.stringify(paths));
   }
 
   /** `isPlaced` says of which files this member keeps a copy for the cluster. */

@@ -1,6 +1,5 @@
 import { isBelow, isLive, LockstepError } from '@lockstep/shared';
 import type { DiskEntry } from '../../core/entry.ts';
-import { pinsSetting } from '../contents/wanted-files.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
 
@@ -42,7 +41,6 @@ export async function pin(context: Context, path: string, room: number): Promise
   }
   return lock.run(async () => {
     wanted.pins = pins;
-    journal.settings.set(pinsSetting, JSON.stringify(pins));
     const sizes = Array.from(remoteAt(context, path), ({ dot }) => journal.log.operation(dot)?.size ?? 0);
     facts.pinned.publish();
     return { path, files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
@@ -50,7 +48,7 @@ export async function pin(context: Context, path: string, room: number): Promise
 }
 
 /** Ends the pin of `path`: its files stay until there is no room for them. Throws 'request-invalid' if it is not pinned. */
-export function unpin({ journal, wanted, self }: Context, path: string): void {
+export function unpin({ wanted, self }: Context, path: string): void {
   refuseFull(self.onDemand, self.name);
   const pins = wanted.pins.filter((pinned) => pinned !== path);
   if (pins.length === wanted.pins.length) {
@@ -59,7 +57,6 @@ export function unpin({ journal, wanted, self }: Context, path: string): void {
     throw invalid(`${path === '' ? 'The whole folder' : path} is not pinned. ${all}`);
   }
   wanted.pins = pins;
-  journal.settings.set(pinsSetting, JSON.stringify(pins));
 }
 
 function bytesAt({ journal }: Context, path: string): number {

@@ -2,7 +2,6 @@ import { dotKey, parentOf } from '@lockstep/shared';
 import type { DiskChange } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import { supersedes } from '../../core/version.ts';
-import { isHead } from '../contents/is-head.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Context } from '../state/context.ts';
 
@@ -88,7 +87,7 @@ export class ChangeBatch {
     const { journal, missing } = this.#context;
     for (const { path: directory } of [...this.#deleted]) {
       for (const operation of missing.reportedBelow(directory)) {
-        if (!isHead(journal, operation) || this.#drafted.has(operation.path)) continue;
+        if (!journal.heads.has(operation) || this.#drafted.has(operation.path)) continue;
         this.#drafted.add(operation.path);
         this.#deleted.push({ path: operation.path, kind: 'delete', parents: [operation], vanished: true });
       }

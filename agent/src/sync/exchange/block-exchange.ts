@@ -1,10 +1,8 @@
 import type { ContentId, HaveMessage, MemberId, MissingMessage, Operation } from '@lockstep/shared';
 import { blockTimeoutMs, inlineBytesMax } from '@lockstep/shared';
 import { blockRange } from '../../core/blocks.ts';
-import { isHead } from '../contents/is-head.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import { PieceRequests } from '../moved/piece-requests.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import type { Context } from '../state/context.ts';
 import { Announcements } from './announcements.ts';
@@ -13,6 +11,7 @@ import type { Share } from './block-todo.ts';
 import { type Fetch, type FetchOutcome, fetchSize } from './fetch.ts';
 import { FetchSources } from './fetch-sources.ts';
 import { Offers } from './offers.ts';
+import { PieceRequests } from './piece-requests.ts';
 import { SourceRates } from './source-rates.ts';
 
 /** The interval at which stalled sources are detected and staged blocks are announced while large contents are fetched. */
@@ -110,8 +109,8 @@ export class BlockExchange {
    * under the old operation.
    */
   follow(fetch: Fetch): void {
-    if (fetch.waiting.length < 2 || isHead(this.#context.journal, fetch.operation)) return;
-    const operation = fetch.waiting.map((one) => one.operation).find((one) => isHead(this.#context.journal, one));
+    if (fetch.waiting.length < 2 || this.#context.journal.heads.has(fetch.operation)) return;
+    const operation = fetch.waiting.map((one) => one.operation).find((one) => this.#context.journal.heads.has(one));
     if (operation === undefined) return;
     fetch.operation = operation;
     fetch.sources = undefined;

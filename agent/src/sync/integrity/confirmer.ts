@@ -7,10 +7,9 @@ import {
   type Operation,
 } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
-import { contentRead, type DiskEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
+import { contentRead, type DiskEntry, isSameFingerprint, isSameRow, markedRacy } from '../../core/entry.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
-import { markedRacy } from './racy-rows.ts';
 
 /** The cost of opening a file, as bytes: 4,000 small files per second. */
 const fileCostBytes = 32_768;

@@ -1,9 +1,8 @@
 import { hashUnderLockBytesMax } from '@lockstep/shared';
-import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow } from '../../core/entry.ts';
+import { type DiskEntry, damagedEntry, isSameFingerprint, isSameRow, markedRacy } from '../../core/entry.ts';
 import type { Observation } from '../ports/observation.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
-import { markedRacy } from './racy-rows.ts';
 
 /** The result of a check. `changed`: the file differs from its row because of a change that a detection finds; it is no damage. */
 export type Verdict = 'whole' | 'damaged' | 'changed';

@@ -16,6 +16,7 @@ export class Mounts {
 
   constructor(context: Context) {
     this.#context = context;
+    context.facts.second.on(() => this.#checkSoon());
   }
 
   /** Compares the mounts with the accepted ones. Resolves when that is done. */
@@ -43,6 +44,15 @@ export class Mounts {
       if (path === '' || mount === path || isBelow(mount, path) || isBelow(path, mount)) return detail;
     }
     return undefined;
+  }
+
+  #checkSoon(): void {
+    const { problems, log } = this.#context;
+    // A missing folder hides its mounts.
+    if (problems.has('folder-missing')) return;
+    this.check().catch((error: unknown) => {
+      log.warn({ error: String(error) }, 'the mounts inside the folder could not be checked');
+    });
   }
 
   async #check(): Promise<void> {

@@ -1,6 +1,3 @@
-import type { ApplyLoop } from '../apply/apply-loop.ts';
-import type { Peers } from '../members/peers.ts';
-import type { Dialer } from '../replication/dialer.ts';
 import type { Context } from '../state/context.ts';
 
 /** Name of the journal setting: a pause outlives a restart. */
@@ -8,11 +5,16 @@ const pausedSetting = 'paused';
 /** Name of the journal setting with the time of the pause, in milliseconds since the epoch. */
 const pausedAtSetting = 'paused-at';
 
-/** The loops that a pause stops. */
-export interface Pausable {
-  readonly peers: Peers;
-  readonly dialer: Dialer;
-  readonly applyLoop: ApplyLoop;
+/** A loop that a pause stops. */
+interface Pausable {
+  pause(): void;
+  resume(): void;
+}
+
+interface PausedLoops {
+  readonly peers: Pausable;
+  readonly dialer: Pausable;
+  readonly applyLoop: Pausable;
 }
 
 /**
@@ -21,9 +23,9 @@ export interface Pausable {
  */
 export class Pause {
   readonly #context: Context;
-  readonly #loops: Pausable;
+  readonly #loops: PausedLoops;
 
-  constructor(context: Context, loops: Pausable) {
+  constructor(context: Context, loops: PausedLoops) {
     this.#context = context;
     this.#loops = loops;
   }

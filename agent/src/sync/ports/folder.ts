@@ -2,9 +2,8 @@ import type { ContentId, ProblemCode } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
-import type { BlockSource } from './block-source.ts';
 import type { Observation, ObserveRequest, ScannedDirectory } from './observation.ts';
-import type { Piece, PieceReader } from './pieces.ts';
+import type { BlockSource, Piece, PieceReader } from './pieces.ts';
 
 export type { Action, ActionRequest, ContentSource, Expected } from '../../core/plan/action.ts';
 

@@ -1,4 +1,4 @@
-import type { ContentId, MemberRecord, Operation } from '@lockstep/shared';
+import type { ContentId, Dot, MemberRecord, Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 
 export interface PendingQuery {
@@ -13,6 +13,8 @@ export interface PendingQuery {
 export interface HeadTable {
   /** The heads of `path`, the visible one first. Empty if the path never had an operation. */
   at(path: string): readonly Operation[];
+  /** True if the operation at this path is a head, visible or not: no other supersedes it. */
+  has(operation: Dot & { readonly path: string }): boolean;
   /** Visible heads at or below `prefix` (`''`: all), by path, after `after`. */
   under(prefix: string, after: string | undefined, limit: number): readonly Operation[];
   hasLiveBelow(directory: string): boolean;

@@ -41,6 +41,8 @@ export interface LogTable {
   row(dot: Dot): LogRow | undefined;
   /** True if the log holds an operation at `path` with this content or this link target. */
   everHad(path: string, entry: Pick<Operation, 'content' | 'target'>): boolean;
+  /** The operations at `path` with this stamp: more than one only if several members made one at the same moment. */
+  stamped(path: string, hlc: number): readonly Operation[];
   /** The newest operation at `path` with this content, if any. */
   operationWith(path: string, content: ContentId): Operation | undefined;
   /**

@@ -1,4 +1,15 @@
-import type { BlockSource } from './block-source.ts';
+import type { ContentId } from '@lockstep/shared';
+import type { ContentSource } from '../../core/plan/action.ts';
+
+/** One block of a content, and where it is. */
+export interface BlockSource {
+  readonly content: ContentId;
+  /** The hashes of its blocks; of a content of one block, none. */
+  readonly blocks?: Uint8Array | undefined;
+  readonly size: number;
+  readonly index: number;
+  readonly source: ContentSource;
+}
 
 /** A file of this folder in which the chunks of some blocks are sought, and their expected places. */
 export interface SoughtChunks {

@@ -9,8 +9,8 @@ import {
   sendQueueBytesMax,
 } from '@lockstep/shared';
 import { countBeyond } from '../../core/version.ts';
-import type { BlockSource } from '../ports/block-source.ts';
 import type { Link } from '../ports/network.ts';
+import type { BlockSource } from '../ports/pieces.ts';
 import type { Context } from '../state/context.ts';
 
 const operationOverheadBytes = 200;

@@ -1,6 +1,6 @@
 import { type HelloMessage, type MemberState, SOFTWARE_VERSION } from '@lockstep/shared';
+import type { Arrivals } from '../measurements/arrivals.ts';
 import type { Context } from '../state/context.ts';
-import type { Arrivals } from '../traffic/arrivals.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Health } from './health.ts';
 import type { Vitals } from './heartbeat.ts';

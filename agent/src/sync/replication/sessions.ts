@@ -7,6 +7,7 @@ import type {
   PeerMessage,
   RetellMessage,
 } from '@lockstep/shared';
+import type { Departures } from '../measurements/departures.ts';
 import type { Forks } from '../members/forks.ts';
 import type { OwnOrigin } from '../members/own-origin.ts';
 import type { Peer } from '../members/peer.ts';
@@ -15,7 +16,6 @@ import type { Reports } from '../members/reports.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
 import { differingReason, sealedReason } from '../state/session-failures.ts';
-import type { Departures } from '../traffic/departures.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { ContentServer } from '../transfer/content-server.ts';

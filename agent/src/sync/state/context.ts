@@ -1,12 +1,13 @@
 import { carriedAddresses, inlineWaitingBytesMax, type MemberId, sentBytesCacheMax } from '@lockstep/shared';
 import { ByteCache } from '../contents/byte-cache.ts';
 import { MissingContents } from '../contents/missing-contents.ts';
-import { type RemoteCounters, RemoteNames } from '../contents/remote-names.ts';
-import { pinsSetting, WantedFiles } from '../contents/wanted-files.ts';
+import { RemoteNames } from '../contents/remote-names.ts';
+import { WantedFiles } from '../contents/wanted-files.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Folder } from '../ports/folder.ts';
 import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
+import type { RemoteCounters } from '../ports/remote-counters.ts';
 import { Facts } from '../scheduling/facts.ts';
 import { TrafficLimit } from '../scheduling/traffic-limit.ts';
 import { Events } from './events.ts';
@@ -115,7 +116,7 @@ export function createContext(parts: {
     missing: new MissingContents(() => facts.contentLost.publish()),
     others: new OtherHolders(self.id, journal),
     remoteNames: new RemoteNames(journal, remoteCounters),
-    wanted: new WantedFiles(self.onDemand === true, journal.settings.get(pinsSetting)),
+    wanted: new WantedFiles(self.onDemand === true, journal.settings),
     receivedBytesCache: new ByteCache(inlineWaitingBytesMax),
     sentBytesCache: new ByteCache(sentBytesCacheMax),
     limits: { send: new TrafficLimit({ clock, facts }, nameOf), receive: new TrafficLimit({ clock, facts }, nameOf) },

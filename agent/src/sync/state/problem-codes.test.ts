@@ -6,7 +6,7 @@ import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
-import { withdrawOfAbsent } from '../housekeeping.ts';
+import { withdrawOfAbsent } from '../lifecycle/housekeeping.ts';
 import { followIgnoreRules } from '../local/ignore-reload.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { ActionRequest, ActionResult, Folder, UnwatchedDirectory } from '../ports/folder.ts';

@@ -1,4 +1,5 @@
 import { type DiskEntry, type Fingerprint, isDirectoryMode, mayBeSameInode } from '../../core/entry.ts';
+import { RecentMap } from '../../core/recent-map.ts';
 
 /** Far more than users replace while their other changes wait for a detection. */
 const rowsMax = 1_000;
@@ -8,20 +9,15 @@ const rowsMax = 1_000;
  * names are found one after the other, and the row of the first name is overwritten by then. They are forgotten when the agent ends.
  */
 export class ReplacedRows {
-  /** By inode number, oldest first. */
-  readonly #rows = new Map<number, DiskEntry>();
+  /** By inode number. */
+  readonly #rows = new RecentMap<number, DiskEntry>(rowsMax);
 
   /** A user's entry with the fingerprint `now` was found at the path of the row. */
   add(row: DiskEntry, now: Fingerprint): void {
     const { fingerprint } = row;
     if (fingerprint === undefined || row.damaged || isDirectoryMode(fingerprint.mode)) return;
     if (mayBeSameInode(fingerprint, now)) return;
-    this.#rows.delete(fingerprint.ino);
     this.#rows.set(fingerprint.ino, row);
-    for (const oldest of this.#rows.keys()) {
-      if (this.#rows.size <= rowsMax) break;
-      this.#rows.delete(oldest);
-    }
   }
 
   /** The row of an entry that may be the one with this fingerprint. */

@@ -3,18 +3,17 @@ import { fetchesMax } from '@lockstep/shared';
 import { blockCount } from '../../core/blocks.ts';
 import { Arrivals } from '../../core/traffic/arrivals.ts';
 import { countBeyond } from '../../core/version.ts';
-import { isHead } from '../contents/is-head.ts';
 import { BlockExchange } from '../exchange/block-exchange.ts';
 import type { BlockRequest } from '../exchange/block-requests.ts';
 import { BlockTodo } from '../exchange/block-todo.ts';
 import { type Fetch, type FetchOutcome, type FetchSize, fetchSize, type TransferProgress } from '../exchange/fetch.ts';
+import type { PieceSource } from '../exchange/piece-requests.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
-import { Joiner } from '../moved/moved-blocks.ts';
-import type { PieceSource } from '../moved/piece-requests.ts';
 import type { Context } from '../state/context.ts';
 import { isWanted } from './local-content.ts';
 import { copiesFor, movedFor, resume, stageCopies } from './local-copies.ts';
+import { Joiner } from './moved-blocks.ts';
 
 /** Fetches contents block by block from the members that have them, verifies and stages them. */
 export class ContentFetcher {
@@ -309,7 +308,7 @@ export class ContentFetcher {
     // The members were asked about the path of the first operation; their entries at other paths are not known.
     for (const [index, { operation }] of waiting.entries()) {
       // An old version that no member has is no problem of the path.
-      if (!isHead(this.#context.journal, operation)) continue;
+      if (!this.#context.journal.heads.has(operation)) continue;
       const known = index === 0 ? lacking : lacking.map(({ member }) => ({ member, shows: true }));
       const left = gone.filter((id) => others.hadIt(id, operation));
       missing.searched(operation, { lacking: known, members, left, nowMs });

@@ -1,10 +1,10 @@
 import type { ContentId, MissingMessage, Operation, WantMessage } from '@lockstep/shared';
 import { hasOneBlock, inlineBytesMax, sendQueueBytesMax } from '@lockstep/shared';
 import { showsSomething } from '../../core/entry.ts';
+import type { SentFile } from '../measurements/departures.ts';
 import type { ContentSource } from '../ports/folder.ts';
 import type { Link } from '../ports/network.ts';
 import type { Context } from '../state/context.ts';
-import type { SentFile } from '../traffic/departures.ts';
 import { fileSource, filesWith, hiddenPaths, isShown } from './local-content.ts';
 
 const readsAtOnce = 2;

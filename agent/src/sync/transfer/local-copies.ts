@@ -3,11 +3,11 @@ import { blockBytes } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import { equalBlocks } from '../../core/equal-blocks.ts';
 import type { Fetch } from '../exchange/fetch.ts';
-import type { MovedBlocks } from '../moved/moved-blocks.ts';
-import { scannedBytes } from '../moved/old-chunks.ts';
 import type { BlockCopy, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { fileSource, hiddenPaths, isShown } from './local-content.ts';
+import type { MovedBlocks } from './moved-blocks.ts';
+import { scannedBytes } from './old-chunks.ts';
 
 /** Blocks that are copied in one job of a worker: about 20 ms, for others wait for it. */
 const copiesAtOnce = 16;

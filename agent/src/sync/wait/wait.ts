@@ -1,4 +1,3 @@
-import type { WriteBack } from '../durability/write-back.ts';
 import type { ConfirmedFiles, Confirmer } from '../integrity/confirmer.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -42,7 +41,7 @@ export async function waitForDurability(
     readonly search: ContentSearch;
     readonly copies: RuledCopies;
     readonly localChanges: FolderScan;
-    readonly writeBack: WriteBack;
+    readonly writeBack: { hurry(): void };
     readonly confirmer: Confirmer;
     readonly mounts: MountCheck;
     /** `reason`: why a path is not applied yet, if known. */

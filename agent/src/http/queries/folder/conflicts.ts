@@ -7,7 +7,7 @@ import type {
   ResolveResult,
   WrittenEntry,
 } from '@lockstep/shared/api';
-import { isConflictPath, loserOf, lostAtMs } from '../../../core/conflict-name.ts';
+import { isConflictPath, loserOf, lostStamp } from '../../../core/conflict-name.ts';
 import { stampMs } from '../../../core/hlc.ts';
 import { isJoin, writerOf } from '../../../core/join.ts';
 import { isSameContent } from '../../../core/merge.ts';
@@ -18,7 +18,10 @@ import type { Engine } from '../../../sync/engine.ts';
 import { written } from './files.ts';
 import { EntryReporter } from './tree.ts';
 
-/** The number of the newest operations at a path that are searched for the one that wrote a content first. */
+/**
+ * The number of the newest operations at a path that are searched for the one that wrote a content first. A version that a person puts back
+ * is a new write of an old content, and has no pointer to the old one.
+ */
 const searchedMax = 20;
 
 /** One page of the conflict copies that are not settled, each with the entry at the path that it is a copy of. */
@@ -36,7 +39,7 @@ export function readConflicts(engine: Engine, { after, limit }: ConflictsQuery):
         path,
         original: original === undefined ? null : reporter.report(original),
         loser: loserOf(copy.path),
-        loserAt: lostAtMs(copy.path),
+        loserAt: stampMs(lostStamp(copy.path)),
         ...winnerOf(engine, original),
       };
     }),

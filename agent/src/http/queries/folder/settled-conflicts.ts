@@ -7,7 +7,10 @@ import { findOriginal } from '../../../sync/conflicts/find-original.ts';
 import type { Engine } from '../../../sync/engine.ts';
 import { changedSince, type Settled, undoSettlement } from '../../../sync/versions/undo-settlement.ts';
 
-/** The settled conflicts that are listed, and the operations at a path among which their versions are sought. */
+/**
+ * The settled conflicts that are listed, and the operations at a path among which their versions are sought. A person settles a conflict by
+ * ordinary edits, which do not refer to each other.
+ */
 const settledMax = 50;
 const searchedMax = 50;
 

@@ -1,7 +1,7 @@
 import type { Limit, Setting } from '@lockstep/shared/api';
 import { formatNames, type LimitSpan, limitSentence } from '@lockstep/shared/present';
-import type { RateSpan } from '../../../core/traffic/rate-rules.ts';
-import type { Engine } from '../../../sync/engine.ts';
+import type { RateSpan } from '../../core/traffic/rate-rules.ts';
+import type { Engine } from '../../sync/engine.ts';
 
 const directions = ['send', 'receive'] as const;
 

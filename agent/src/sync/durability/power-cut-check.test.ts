@@ -22,9 +22,9 @@ import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
-import { WriteBack } from '../durability/write-back.ts';
 import type { Folder } from '../ports/folder.ts';
 import { PowerCutCheck } from './power-cut-check.ts';
+import { WriteBack } from './write-back.ts';
 
 beforeEach(() => openMember());
 

@@ -1,11 +1,6 @@
-import { contentRead, isDirectoryMode, isSameFingerprint } from '../../core/entry.ts';
-import type { DiskChange, DiskEntry, PendingPath } from '../ports/journal.ts';
+import { contentRead, isDirectoryMode, isSameEntry, isSameFingerprint, markedRacy } from '../../core/entry.ts';
+import type { DiskChange, PendingPath } from '../ports/journal.ts';
 import type { Context } from '../state/context.ts';
-
-/** The row with another `racy` mark, which decides whether the next detection reads the file. */
-export function markedRacy({ path, ...entry }: DiskEntry, racy: boolean): DiskChange {
-  return { path, entry: { ...entry, racy } };
-}
 
 /**
  * Reads again the entries of rows whose fingerprint could hide a change, before they are replaced; otherwise a user's edit would be lost.
@@ -43,18 +38,18 @@ export async function readRacyRows(
     const seen = observations[index];
     const { disk } = row;
     if (disk?.fingerprint === undefined || seen === undefined) continue;
-    const isSameEntry =
+    const isSameFile =
       (seen.state === 'file' || seen.state === 'large') && isSameFingerprint(seen.fingerprint, disk.fingerprint);
-    if (isSameEntry && seen.state === 'large' && !disk.racy) {
+    if (isSameFile && seen.state === 'large' && !disk.racy) {
       // Large damage that is not unconfirmed is not read again: it goes to history as it is.
       if (disk.unconfirmed) large.add(row);
       continue;
     }
-    const isSame = isSameEntry && seen.state === 'file' && seen.content === contentRead(disk);
+    const isSame = isSameFile && seen.state === 'file' && seen.content === contentRead(disk);
     if (!isSame) {
       changed.add(row);
       // Its fingerprint proves nothing: the next detection must read it.
-      if (isSameEntry && !disk.racy) records.push(markedRacy(disk, true));
+      if (isSameFile && !disk.racy) records.push(markedRacy(disk, true));
     } else if (seen.racy && (!disk.damaged || disk.cut)) racy.add(row);
     else if (disk.racy) {
       records.push(markedRacy(disk, false));
@@ -70,4 +65,24 @@ export async function readRacyRows(
     dirty: [...dirty],
     large: [...large],
   };
+}
+
+/**
+ * Finds those of the `records` whose entry is no longer on this disk as it is described. Such a record only gives a row another operation
+ * with the same entry. If a user has just removed or replaced the entry, that change must not supersede an operation whose author they
+ * could not know. An entry that cannot be observed counts as unchanged. Resolves with the paths.
+ */
+export async function changedEntries(
+  { folder }: Context,
+  records: readonly DiskChange[],
+): Promise<ReadonlySet<string>> {
+  const shown = records.flatMap(({ path, entry }) => (entry?.fingerprint ? { path, expected: entry.fingerprint } : []));
+  if (shown.length === 0) return new Set();
+  const seen = await folder.observe(shown);
+  const changed = shown.filter(({ expected }, index) => {
+    const one = seen[index];
+    if (one === undefined || one.state === 'same' || one.state === 'problem') return false;
+    return !('fingerprint' in one) || !isSameEntry(expected, one.fingerprint);
+  });
+  return new Set(changed.map(({ path }) => path));
 }

@@ -1,21 +1,18 @@
 import { type ContentId, folderStallMs } from '@lockstep/shared';
-import type { Mounts } from './integrity/mounts.ts';
-import type { LocalChanges } from './local/local-changes.ts';
-import type { Peers } from './members/peers.ts';
-import type { CatchUp } from './replication/catch-up.ts';
-import type { Dialer } from './replication/dialer.ts';
-import type { Incoming } from './replication/incoming.ts';
-import type { Context } from './state/context.ts';
-import type { Problems } from './state/problems.ts';
-import { type LatencyHistory, latencyRows } from './traffic/latency-history.ts';
-import type { ThroughputHistory } from './traffic/throughput.ts';
-import type { ContentFetcher } from './transfer/content-fetcher.ts';
-import { isWanted } from './transfer/local-content.ts';
-import type { OldVersions } from './versions/old-versions.ts';
+import { type LatencyHistory, latencyRows } from '../measurements/latency-history.ts';
+import type { ThroughputHistory } from '../measurements/throughput.ts';
+import type { Peers } from '../members/peers.ts';
+import type { CatchUp } from '../replication/catch-up.ts';
+import type { Dialer } from '../replication/dialer.ts';
+import type { Incoming } from '../replication/incoming.ts';
+import type { Context } from '../state/context.ts';
+import type { Problems } from '../state/problems.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { isWanted } from '../transfer/local-content.ts';
+import type { OldVersions } from '../versions/old-versions.ts';
 
 /** The loops that are checked once a second. */
 export interface HousekeepingLoops {
-  readonly mounts: Mounts;
   readonly latencies: LatencyHistory;
   readonly throughput: ThroughputHistory;
   readonly peers: Peers;
@@ -31,7 +28,7 @@ const sameContentMax = 1_000;
 
 /** True while users' changes settle, or contents come: what reads the whole folder in the background waits. */
 export function isOccupied(loops: {
-  readonly localChanges: LocalChanges;
+  readonly localChanges: { readonly unsettled: number };
   readonly transfers: ContentFetcher;
 }): boolean {
   return loops.localChanges.unsettled > 0 || loops.transfers.progress().length > 0;
@@ -55,7 +52,6 @@ export class Housekeeping {
     const { problems, sentBytesCache } = this.#context;
     const { peers, transfers, catchUp, dialer, incoming } = this.#loops;
     this.#checkThreads();
-    this.#checkMounts();
     peers.refreshStates();
     this.#noteLatencies();
     this.#noteThroughput();
@@ -85,15 +81,6 @@ export class Housekeeping {
       `The thread that reads and writes the folder has made no progress for ${seconds} s: the disk hangs or is very slow. No data is lost; ` +
       'the thread continues when the disk answers. Check the disk (dmesg), and restart the agent if the disk is healthy.';
     problems.set('folder-stalled', {}, detail);
-  }
-
-  #checkMounts(): void {
-    const { problems, log } = this.#context;
-    // A missing folder hides its mounts.
-    if (problems.has('folder-missing')) return;
-    this.#loops.mounts.check().catch((error: unknown) => {
-      log.warn({ error: String(error) }, 'the mounts inside the folder could not be checked');
-    });
   }
 
   #noteLatencies(): void {

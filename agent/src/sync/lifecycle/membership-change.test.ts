@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Link } from '../ports/network.ts';
-import { untilSent } from './announce.ts';
+import { untilSent } from './membership-change.ts';
 
 /** A member with a session with each of the named ones. `send` ends what waits in the link of one. */
 function memberWith(...names: readonly string[]) {

@@ -1,4 +1,4 @@
-import type { Context } from './state/context.ts';
+import type { Context } from '../state/context.ts';
 
 /** Totals since the start, for the metrics. */
 export class Totals {

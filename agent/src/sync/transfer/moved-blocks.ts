@@ -4,11 +4,11 @@ import { blockRange } from '../../core/blocks.ts';
 import { fetchedBytes, longestFetched, type Part, partsOf } from '../../core/chunks/assembly.ts';
 import { type Chunk, chunksOf } from '../../core/chunks/recipe.ts';
 import type { Arrivals } from '../../core/traffic/arrivals.ts';
+import type { PieceRequests, PieceSource } from '../exchange/piece-requests.ts';
 import type { BlockCopy } from '../ports/folder.ts';
 import type { Piece } from '../ports/pieces.ts';
 import type { Context } from '../state/context.ts';
 import { OldChunks } from './old-chunks.ts';
-import type { PieceRequests, PieceSource } from './piece-requests.ts';
 
 /** The most blocks that are joined from pieces in one job of a worker: about 20 ms, because other jobs wait for it. */
 const joinedAtOnce = 16;

@@ -1,0 +1,66 @@
+import { blockBytes } from '@lockstep/shared';
+import { expect, test } from 'vitest';
+import { bytesOf, doOne, textOf, tryOne, writeRequest } from '../../fs/folder-subject.contract.ts';
+import { blockOf, contentOfBytes, virtualContent } from '../disk/content.ts';
+import { openSimSubject } from './sim-subject.contract.ts';
+
+test('[MT4] a crash between two steps leaves the old file or the new one, and history', async () => {
+  for (let effects = 0; effects < 30; effects++) {
+    const subject = openSimSubject();
+    const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+    const keep = contentOfBytes(bytesOf('old')).id;
+    subject.life.crashAfterEffects(effects);
+    const request = writeRequest(subject, 'file', 'new', { expected, keep });
+    const settled = subject.folder.apply([request]).then(() => 'settled');
+    const outcome = await Promise.race([settled, subject.crashed]);
+    expect(outcome).toBe(subject.life.alive ? 'settled' : 'crashed');
+    const next = subject.reopen();
+    const seen = await next.observe([{ path: 'file' }]);
+    expect(['old', 'new']).toContain(new TextDecoder().decode(seen[0]?.state === 'file' ? seen[0].bytes : undefined));
+    if (seen[0]?.state === 'file' && seen[0].content !== keep) {
+      expect(await next.inHistory([keep])).toEqual(new Set([keep]));
+    }
+    await subject.close();
+  }
+});
+
+test('[MT7] a failing call leaves either the old entry or the new one', async () => {
+  for (let call = 1; call < 60; call++) {
+    const subject = openSimSubject();
+    const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+    const keep = contentOfBytes(bytesOf('old')).id;
+    subject.beforeCall(call, () => {
+      subject.volume.failures = { code: 'EIO', chance: 1 };
+      subject.beforeCall(1, () => {
+        subject.volume.failures = undefined;
+      });
+    });
+    const result = await tryOne(subject, writeRequest(subject, 'file', 'new', { expected, keep }));
+    subject.volume.failures = undefined;
+    const text = textOf(await subject.user.look('file'));
+    expect(['old', 'new']).toContain(text);
+    if (result.result === 'done') expect(text).toBe('new');
+    await subject.close();
+  }
+});
+
+test('[CT29] a disk that refuses a piece of a staged content is a problem of its path, and the content can be staged again', async () => {
+  const subject = openSimSubject();
+  const file = virtualContent('v1', 4 * blockBytes);
+  const { id, blocks, size } = file;
+  const source = { from: 'staged' } as const;
+  const expected = 'absent';
+  const action = { do: 'write', path: 'file', content: id, size, mode: 0o644, mtimeUs: 0, source, expected } as const;
+  const stage = (index: number) =>
+    subject.folder.stageBlock({ content: id, blocks, size, index, bytes: blockOf(file, index) });
+  expect(await Promise.all([stage(0), stage(1)])).toEqual(['ok', 'ok']);
+  subject.volume.failures = { code: 'EIO', chance: 1 };
+  await new Promise<void>((resolve) => subject.beforeCall(1, resolve));
+  subject.volume.failures = undefined;
+  expect(await Promise.all([stage(2), stage(3)])).toEqual(['ok', 'ok']);
+  expect(await tryOne(subject, action)).toMatchObject({ result: 'problem', detail: expect.stringContaining('EIO') });
+  expect(await subject.folder.stagedBlocks({ content: id, blocks, size })).toEqual([]);
+  expect(await Promise.all([0, 1, 2, 3].map(stage))).toEqual(['ok', 'ok', 'ok', 'ok']);
+  expect(await tryOne(subject, action)).toMatchObject({ result: 'done' });
+  await subject.close();
+});
