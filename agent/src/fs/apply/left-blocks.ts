@@ -8,7 +8,7 @@ import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { readBlock } from './block-store.ts';
-import { blockFilePath, stagedMode } from './staging.ts';
+import { blockFilePath, changeTimeBefore, stagedMode } from './staging.ts';
 
 /**
  * Clears staging of all that an earlier agent left there, but for blocks of contents that it was fetching. A file that has another name too was
@@ -25,7 +25,7 @@ export function clearStaging({ system, staging }: Places): readonly ReleasedFile
     const stats = system.lstat(path);
     const isFile = stats?.isFile() === true;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
-    const file = isFile && stats.nlink > 1 ? release(system, path) : undefined;
+    const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;
     if (file === undefined) removeTree(system, path);
     else released.push(file);
   }
@@ -33,10 +33,11 @@ export function clearStaging({ system, staging }: Places): readonly ReleasedFile
 }
 
 /** Removes one of several names of a file. Undefined if the agent may not read it, so that no detection can either. */
-function release(system: SystemCalls, path: string): ReleasedFile | undefined {
+function release(system: SystemCalls, path: string, name: string): ReleasedFile | undefined {
   try {
     return withFile(system, path, (fd) => {
-      const before = fingerprintOf(system.fstat(fd));
+      const now = fingerprintOf(system.fstat(fd));
+      const before = { ...now, ctimeMs: changeTimeBefore(name, now) ?? now.ctimeMs };
       removeIfThere(system, path);
       return { before, after: fingerprintOf(system.fstat(fd)) };
     });
