@@ -124,6 +124,11 @@ export class ContentFetcher {
     return bytes;
   }
 
+  /** True if no member is connected, or if the session with the last one that sent contents has ended, and no other has sent any since. */
+  hasNoSender(): boolean {
+    return this.exchange.isCutOff || this.#peers.ready().length === 0;
+  }
+
   /** True while a connected member knows operations that this one does not know yet. */
   mayLearnMore(): boolean {
     const known = this.#context.journal.log.known();
