@@ -56,7 +56,7 @@ function latest(records: readonly Pick<MemberRecord, 'id' | 'copies'>[]): Readon
   return found;
 }
 
-/** What a person can do about a cache that has more than it may have, as a sentence: it depends on what the rules ask for already. */
+/** The advice for a cache that has more than it may have, as a sentence. It names nothing that the rules ask for already. */
 export function adviceOfOverfull({ active, general }: Pick<CopiesRules, 'active' | 'general'>): string {
   if (active.every(({ copies }) => copies === 'all'))
     return 'Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';

@@ -11,7 +11,7 @@ export interface ArrivalReport {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** What the fetcher of contents knows. */
+/** The state of the fetcher of contents. */
 interface Fetching {
   /** Bytes of the missing contents that are staged, in whole or in part. */
   stagedBytes(): number;

@@ -124,7 +124,7 @@ export class ContentFetcher {
     return bytes;
   }
 
-  /** True if no member is connected, or if the session with the last one that sent contents has ended, and no other has sent any since. */
+  /** True if no member is connected. Also if the session with the last one that sent contents has ended, until another block comes. */
   hasNoSender(): boolean {
     return this.exchange.isCutOff || this.#peers.ready().length === 0;
   }
