@@ -20,7 +20,7 @@ import { openIdentity } from './member-dir/identity-files.ts';
 import { ownSocketPath } from './member-dir/instance-lock.ts';
 import { joinRecipe, thisMachine } from './member-dir/join-recipe.ts';
 import { KnownAddresses } from './member-dir/known-addresses.ts';
-import { hasPassword, isPassword } from './member-dir/password-file.ts';
+import { passwordCheck } from './member-dir/password-file.ts';
 import { SettingsFile } from './member-dir/settings-file.ts';
 import { clusterKeyPath, remoteCountersPath, statePath } from './member-dir/state-directory.ts';
 import { loadClusterKey } from './net/keys/cluster-key.ts';
@@ -302,7 +302,7 @@ async function serve(
     memberId,
     sessionStore: sessionFile(join(state, 'sessions.json'), log),
     tokenStore: tokenFile(join(state, 'tokens.json'), log),
-    password: { isSet: () => hasPassword(directory), isRight: (password) => isPassword(directory, password) },
+    password: await passwordCheck(directory, log),
     isSecure: tls !== undefined,
     nowMs: nodeClock.wallMs,
     log,

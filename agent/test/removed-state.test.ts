@@ -100,6 +100,9 @@ test('commands say that the agent runs, and how it is started again, if its sock
   const process = `process ${ant.pid}`;
   await rm(ant.state('lock.db'));
   expect(await lockstep(['status', ant.folder])).toMatchObject({ code: 0, out: expect.stringContaining('ant') });
+  await rm(ant.state('running.json'));
+  expect(await lockstep(['status', ant.folder])).toMatchObject({ code: 0, out: expect.stringContaining('ant') });
+  expect((await lockstep(['up', ant.folder])).err).toContain(`is already in use by ${process}. Stop that one first`);
   await rm(ant.state('api.sock'));
   const advice = new RegExp(`${process} and runs.*the file was removed.*kill ${ant.pid}.*lockstep up ${ant.folder}`);
   for (const command of ['status', 'members', 'wait', 'pause'])

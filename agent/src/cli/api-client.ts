@@ -160,7 +160,7 @@ export async function apiSocket(directory: string): Promise<string> {
 async function findAgent(directory: string): Promise<(Answering & { readonly socket: string }) | undefined> {
   const running = await findRunning(directory);
   if (running === undefined) return undefined;
-  if (running.dashboardUrl === undefined) {
+  if (running.dashboardUrl === undefined && running.isLost !== true) {
     throw new LockstepError(
       'not-running',
       `The agent of ${directory} (${describeRunning(running).who}) is still starting. Try again in a moment.`,

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   linkSync,
   lstatSync,
@@ -16,9 +17,12 @@ import { dirname, join } from 'node:path';
 import { blockBytes, type OriginId } from '@lockstep/shared';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { historyPath } from './apply/history.ts';
+import { heldPath } from './apply/staging.ts';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
 import { fingerprintOf } from './entry-stat.ts';
 import { bytesOf, doOne, expectBytes, scanAll, tryOne, untilFlushed, writeRequest } from './folder-subject.contract.ts';
+import { nodeSystemCalls } from './node-system-calls.ts';
+import type { Places } from './places.ts';
 import { contentFileName, hashBytes } from './read/content-id.ts';
 
 let subject: DiskSubject;
@@ -225,4 +229,57 @@ describe('[MT4] a file whose only names are in staging and history when the fold
   test('is removed if it is as it was', async () => {
     expect(await reopenedAfter('old!')).toEqual({ file: 'new' });
   });
+});
+
+describe('[MT21] a file that an agent was replacing when it was killed', () => {
+  const killed = async (then: (path: string) => void) => {
+    const path = join(subject.root, 'file');
+    await subject.user.write('file', bytesOf('old'));
+    const before = fingerprintOf(lstatSync(path));
+    const staging = state('staging');
+    const places = { staging, system: nodeSystemCalls(), temporaryName: () => 't1-7' } as Places;
+    linkSync(path, heldPath(places, before));
+    then(path);
+    await using folder = await subject.reopen();
+    expect(readdirSync(staging)).toEqual([]);
+    return { before, told: folder.released[0]?.before, after: fingerprintOf(lstatSync(path)) };
+  };
+
+  test('is told with the change time that it had before', async () => {
+    const { before, told } = await killed(() => undefined);
+    expect(told).toEqual(before);
+  });
+
+  test('is not if a user changed it since', async () => {
+    const { before, told } = await killed((path) => {
+      // The name is older than the change, as after a start that came later.
+      const [name = ''] = readdirSync(state('staging'));
+      renameSync(state(join('staging', name)), state(join('staging', name.replace(/-held-.*$/, '-held-1000'))));
+      chmodSync(path, 0o600);
+    });
+    expect(told?.ctimeMs).not.toBe(before.ctimeMs);
+  });
+});
+
+test('[MT21] a staged content that has a name in the folder too keeps its change time when it is dropped', async () => {
+  const bytes = bytesOf('placed');
+  const { content } = subject.identify(bytes);
+  await subject.user.write('file', bytes);
+  linkSync(join(subject.root, 'file'), state(join('staging', contentFileName(content))));
+  const before = fingerprintOf(lstatSync(join(subject.root, 'file')));
+  await subject.folder.unstage(content);
+  expect(fingerprintOf(lstatSync(join(subject.root, 'file')))).toEqual(before);
+});
+
+test('[MT21] a version in history that is a file of the folder too keeps its change time beyond the limits', async () => {
+  const bytes = bytesOf('old');
+  const { content } = subject.identify(bytes);
+  await subject.user.write('file', bytes);
+  const shard = state(join('history', content.slice(content.indexOf(':') + 1).slice(0, 2)));
+  mkdirSync(shard, { recursive: true });
+  linkSync(join(subject.root, 'file'), join(shard, contentFileName(content)));
+  const before = fingerprintOf(lstatSync(join(subject.root, 'file')));
+  expect((await subject.folder.countHistory()).versions).toBe(1);
+  await subject.folder.trimHistory({ bytesMax: 0, filesMax: 0, ageMsMax: 0 }, () => false);
+  expect(fingerprintOf(lstatSync(join(subject.root, 'file')))).toEqual(before);
 });

@@ -9,6 +9,8 @@ import { shellWord } from '../os/shell-word.ts';
 import { writeDurably } from './durable-file.ts';
 import { tryExclusiveLock } from './exclusive-lock.ts';
 
+const lockName = 'lock.db';
+
 const runningSchema = z.object({
   pid: z.int().positive(),
   /** The name of the machine or container of the process; older agents omit it. */
@@ -20,8 +22,8 @@ const runningSchema = z.object({
   socketPath: z.string().optional(),
 });
 
-/** The record of the process that holds the lock. */
-export type RunningAgent = z.infer<typeof runningSchema>;
+/** The record of the process that holds the lock. `isLost`: the record was removed, and the process was found without it. */
+export type RunningAgent = z.infer<typeof runningSchema> & { readonly isLost?: true };
 
 /** The process in words, and how to stop it. A process id is valid only inside its container: outside it is another process. */
 export function describeRunning({ pid, host }: RunningAgent): { readonly who: string; readonly stop: string } {
@@ -44,20 +46,41 @@ export function isAlive({ pid, host }: RunningAgent): boolean {
 async function usesState(directory: string, { pid }: RunningAgent): Promise<boolean> {
   try {
     const state = await realpath(join(directory, stateDirectoryName));
-    const files = `/proc/${pid}/fd`;
-    const names = await readdir(files);
-    const targets = await Promise.all(names.map((name) => readlink(join(files, name)).catch(() => '')));
-    return targets.some((target) => target.startsWith(`${state}/`));
+    return (await openFiles(pid)).some((path) => path.startsWith(`${state}/`));
   } catch {
     return false;
   }
 }
 
+/** The paths of the files that a process has open; none if this user may not know. */
+async function openFiles(pid: number): Promise<readonly string[]> {
+  const files = `/proc/${pid}/fd`;
+  const names = await readdir(files).catch(() => []);
+  return Promise.all(names.map((name) => readlink(join(files, name)).catch(() => '')));
+}
+
 /** The agent whose lock was removed while it runs. */
 async function findWithoutLock(directory: string): Promise<RunningAgent | undefined> {
   const running = await readRunning(directory);
-  if (running === undefined || running.pid === process.pid || !isAlive(running)) return undefined;
+  if (running === undefined) return findWithoutRecord(directory);
+  if (running.pid === process.pid || !isAlive(running)) return undefined;
   return (await usesState(directory, running)) ? running : undefined;
+}
+
+/** The agent whose lock and record were removed while it runs: it still has the removed file of the lock open. Linux alone tells. */
+async function findWithoutRecord(directory: string): Promise<RunningAgent | undefined> {
+  const removed = await realpath(join(directory, stateDirectoryName)).then(
+    (state) => `${state}/${lockName} (deleted)`,
+    () => undefined,
+  );
+  const processes = await readdir('/proc').catch(() => []);
+  for (const name of processes) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    if ((await openFiles(pid)).some((path) => path === removed))
+      return { pid, host: hostname(), startedAt: 0, isLost: true };
+  }
+  return undefined;
 }
 
 /** The lock of the only process that may use a state directory. */
@@ -112,7 +135,7 @@ async function writeRunning(directory: string, running: RunningAgent): Promise<v
 }
 
 function lockPath(directory: string): string {
-  return join(directory, stateDirectoryName, 'lock.db');
+  return join(directory, stateDirectoryName, lockName);
 }
 
 /** True if the file of the lock exists. Rejects with 'folder-not-writable' if this user may not know. */

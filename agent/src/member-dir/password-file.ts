@@ -6,6 +6,7 @@ import { unreadableFile } from '@lockstep/shared/present';
 import { z } from 'zod';
 import { readRegularFile } from '../os/regular-file.ts';
 import { shellWord } from '../os/shell-word.ts';
+import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
 import { statePath } from './state-directory.ts';
 
@@ -57,10 +58,28 @@ export async function hasPassword(directory: string): Promise<boolean> {
 }
 
 /** True if `password` is the one that was set last. */
-export async function isPassword(directory: string, password: string): Promise<boolean> {
+async function isPassword(directory: string, password: string): Promise<boolean> {
   const record = await readRecord(directory);
   if (record === undefined) return false;
   const known = Buffer.from(record.hash, 'base64url');
   const hash = await derive(password.normalize('NFC'), Buffer.from(record.salt, 'base64url'), hashBytes, cost);
   return known.length === hash.length && timingSafeEqual(known, hash);
+}
+
+/**
+ * The password as the dashboard checks it. While its file is damaged no password is right and none is asked for, and the log says what to do:
+ * links still log browsers in, and the folder is replicated.
+ */
+export async function passwordCheck(directory: string, log: Log) {
+  const refuse = (error: unknown): false => {
+    if (!(error instanceof LockstepError)) throw error;
+    log.warn({}, `The dashboard takes no password until this is mended. ${error.message}`);
+    return false;
+  };
+  const check = {
+    isSet: () => hasPassword(directory).catch(refuse),
+    isRight: (password: string) => isPassword(directory, password).catch(refuse),
+  };
+  await check.isSet();
+  return check;
 }

@@ -167,7 +167,7 @@ export class Engine {
     const settings = { ...defaultSettings, ...options.settings };
     this.context = createContext(options);
     const { context } = this;
-    recordReleased(context);
+    recordReleased(context, context.folder.released);
     context.limits.send.limit(settings.sendLimit);
     context.limits.receive.limit(settings.receiveLimit);
     this.events = context.events;

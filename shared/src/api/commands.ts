@@ -36,6 +36,11 @@ export const waitResultSchema = z
       .describe(
         'A rule wants more copies than members have the whole folder: each content must be on as many members as copies are wanted, which is this number at most.',
       ),
+    whole: countSchema
+      .optional()
+      .describe(
+        'Members with the whole folder, if others fetch contents on demand and the wait for all or a majority counts the former alone.',
+      ),
     blocking: list(
       z.object({
         path: z.string().optional().describe('Absent if an entry of the member list is missing.'),

@@ -289,6 +289,13 @@ test('[CP7] a wait for copies on members on demand says how many are wanted, not
   );
 });
 
+test('[OD8] a wait next to members on demand says which members it counted', () => {
+  const result = { wanted: 1, holding: 1, members: 4, elapsedMs: 4_000, whole: 1 };
+  const counted = '1 of 1 member with the whole folder (of 4 members; the rest fetch contents on demand)';
+  expect(formatWait({ ...result, done: true, blocking: [] })).toBe(`Done: durable on ${counted} after 4 s.`);
+  expect(formatWait({ ...result, done: false, holding: 0, blocking: [] })).toContain(`${counted} must have it`);
+});
+
 test('[CL5] a wait that is not done although enough members have everything says what is in the way', () => {
   const result = { done: false, wanted: 2, holding: 2, members: 3, elapsedMs: 4_000 };
   const text = formatWait({ ...result, blocking: [{ path: 'x', memberName: 'cat', reason: 'It is not shown.' }] });

@@ -42,8 +42,12 @@ function neededBy({ holding, wanted }: WaitResult, counted: string): string {
 
 /** `lockstep wait` as text. */
 export function formatWait(result: WaitResult): string {
-  const counted = `${result.wanted} of ${formatItems(result.members, 'member')}`;
-  const { copies } = result;
+  const { copies, whole } = result;
+  const counted =
+    whole === undefined
+      ? `${result.wanted} of ${formatItems(result.members, 'member')}`
+      : `${result.wanted} of ${formatItems(whole, 'member')} with the whole folder (of ${formatItems(result.members, 'member')}; ` +
+        'the rest fetch contents on demand)';
   if (result.done && copies !== undefined) {
     return (
       `Done: each file is on as many members as copies are wanted (${copies} at most), and ${formatItems(result.members, 'member')} know of ` +

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { formatHostPort, type HostPort, LockstepError, parseHostPort } from '@lockstep/shared';
 import { guardDashboard, isLoopback } from '../../member-dir/dashboard-guard.ts';
+import { hasPassword } from '../../member-dir/password-file.ts';
 import { type CheckResult, resultsOf } from './check-result.ts';
 import type { Subject } from './subject.ts';
 
@@ -76,6 +77,7 @@ export async function checkExposure({ config, directory }: Subject): Promise<rea
   const { host } = config.dashboard;
   try {
     await guardDashboard(directory, config);
+    await hasPassword(directory);
   } catch (error) {
     if (!(error instanceof LockstepError)) throw error;
     const [detail = '', ...remedy] = error.message.split('\n');

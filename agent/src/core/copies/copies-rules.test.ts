@@ -1,6 +1,6 @@
 import type { CopiesRule, MemberId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { CopiesRules, patternFault } from './copies-rules.ts';
+import { adviceOfOverfull, CopiesRules, patternFault } from './copies-rules.ts';
 
 const ant = 'a'.repeat(52) as MemberId;
 const bee = 'b'.repeat(52) as MemberId;
@@ -51,4 +51,27 @@ test.each(['!a', '# a', ' ', 'a ', './x', '../x', 'a//b', '.lockstep/', '/', 'a\
 
 test.each(['*.iso', 'films/', '/a/**/b', '[ab]'])('[CP1] %j is a pattern of a rule', (pattern) => {
   expect(patternFault(pattern)).toBeUndefined();
+});
+
+test.each([
+  ['no rule', [], 'have others keep copies (lockstep copies 2).'],
+  ['a rule for all files', [rule('', 2, 1)], 'unpin something, or have fewer copies: lockstep copies 1.'],
+  ['one copy of all files', [rule('', 1, 1)], 'add one, or unpin something.'],
+  [
+    'only a rule for a pattern',
+    [rule('films/', 2, 1)],
+    'have others keep the files without a rule too (lockstep copies 2), or lower the numbers of the patterns (lockstep copies lists them).',
+  ],
+  [
+    'one copy of a pattern',
+    [rule('films/', 1, 1)],
+    'unpin something, or have others keep the files without a rule too (lockstep copies 2).',
+  ],
+  [
+    'a rule for all and one for a pattern',
+    [rule('', 2, 1), rule('films/', 3, 2)],
+    'have fewer copies: lockstep copies 1, or lower the numbers of the patterns (lockstep copies lists them).',
+  ],
+])('[OD5] the advice for a cache too full with %s is not what is done already', (_, copies, advice) => {
+  expect(adviceOfOverfull(new CopiesRules([{ id: ant, copies }]))).toContain(advice);
 });

@@ -56,6 +56,24 @@ function latest(records: readonly Pick<MemberRecord, 'id' | 'copies'>[]): Readon
   return found;
 }
 
+/** The advice for a cache that has more than it may have, as a sentence. It names nothing that the rules ask for already. */
+export function adviceOfOverfull({ active, general }: Pick<CopiesRules, 'active' | 'general'>): string {
+  if (active.every(({ copies }) => copies === 'all'))
+    return 'Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
+  const ways = [
+    'Raise cache_size here or on other members',
+    'connect those that are away',
+    'add one',
+    'unpin something',
+  ];
+  if (general === 'all') ways.push('have others keep the files without a rule too (lockstep copies 2)');
+  else if (general > 1) ways.push(`have fewer copies: lockstep copies ${general - 1}`);
+  if (active.some(({ pattern, copies }) => pattern !== '' && copies !== 'all' && copies > 1))
+    ways.push('lower the numbers of the patterns (lockstep copies lists them)');
+  const last = ways.pop();
+  return `${ways.join(', ')}, or ${last}.`;
+}
+
 /** Why `pattern` cannot be the pattern of a rule, as a sentence; undefined if it can. */
 export function patternFault(pattern: string): string | undefined {
   if (pattern.includes('\n') || pattern.includes('\0')) return 'A pattern is one line of text.';

@@ -26,3 +26,20 @@ test('[API7] the members that send are listed, the fastest first, until they hav
   expect(arrivals.rates(10_500).map(({ member }) => member)).toEqual([bee]);
   expect(arrivals.rates(60_000)).toEqual([]);
 });
+
+test('[API7] nothing arrives any more once the sessions with all members that sent some have ended', () => {
+  const arrivals = new Arrivals();
+  expect(arrivals.areEnded).toBe(false);
+  for (let ms = 0; ms <= 5_000; ms += 100) {
+    arrivals.came(10, bee, ms);
+    arrivals.came(30, cat, ms);
+  }
+  arrivals.ended(cat);
+  expect(arrivals.rates(5_000).map(({ member }) => member)).toEqual([bee]);
+  expect(arrivals.pace(5_000, 0)).toBeGreaterThan(0);
+  arrivals.ended(bee);
+  expect(arrivals.rates(5_000)).toEqual([]);
+  expect([arrivals.areEnded, arrivals.pace(5_000, 0)]).toEqual([true, 0]);
+  arrivals.came(10, cat, 5_100);
+  expect(arrivals.pace(5_200, 0)).toBeGreaterThan(0);
+});

@@ -48,9 +48,19 @@ export class Arrivals {
     this.#resumed += bytes;
   }
 
-  /** See `RateMeter.pace`. */
+  /** The session with a member has ended: its rate says nothing of what is to come. */
+  ended(member: MemberId): void {
+    this.#from.delete(member);
+  }
+
+  /** True if some came, and the sessions with all members that sent it have ended. */
+  get areEnded(): boolean {
+    return this.#all.lastMs !== undefined && this.#from.size === 0;
+  }
+
+  /** See `RateMeter.pace`. 0 once no member that sent some has a session. */
   pace(nowMs: number, sinceMs: number): number {
-    return this.#all.pace(nowMs, sinceMs);
+    return this.areEnded ? 0 : this.#all.pace(nowMs, sinceMs);
   }
 
   /** The members that sent some in the last seconds, the fastest first. */

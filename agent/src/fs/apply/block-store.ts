@@ -133,9 +133,10 @@ function writeStaged(
   writeWithHoles(system, fd, bytes, { position: offset, endsFile: offset + length === size });
 }
 
-/** Removes the staging file of a content. Runs in a worker. */
+/** Removes the staging file of a content. One that has a name in the folder too stays for the next start [MT21]. Runs in a worker. */
 export function unstage(places: Places, content: ContentId): void {
-  removeIfThere(places.system, blockFilePath(places, content));
+  const path = blockFilePath(places, content);
+  if (lstatIfThere(places.system, path)?.nlink === 1) removeIfThere(places.system, path);
 }
 
 /** Reads and verifies one block of a content, into `into` if it is given. Undefined if it cannot be read. Runs in a worker. */

@@ -71,7 +71,10 @@ export class Commit {
     if (staged !== undefined && !isStaged(staged)) return { result: staged, changedIn: [] };
     this.#touched = [];
     this.#placing = new Placing(this.#places, this.#fault);
-    const result = this.#attempt(request, staged);
+    const attempted = this.#attempt(request, staged);
+    const { released } = this.#placing;
+    const failed = attempted.result === 'changed' || attempted.result === 'problem';
+    const result = released !== undefined && failed ? { ...attempted, released } : attempted;
     return { result, changedIn: this.#touched, added: this.#placing.added };
   }
 

@@ -94,9 +94,12 @@ export function listHistory(
   return versions;
 }
 
-/** Removes versions from history. Runs in a worker. */
+/** Removes versions from history, but for one that a file of the folder is still, after a failed replacement [MT21]. Runs in a worker. */
 export function forgetHistory(places: Places, contents: readonly ContentId[]): void {
-  for (const content of contents) removeIfThere(places.system, historyPath(places, content));
+  for (const content of contents) {
+    const path = historyPath(places, content);
+    if (lstatIfThere(places.system, path)?.nlink === 1) removeIfThere(places.system, path);
+  }
 }
 
 /**

@@ -10,6 +10,7 @@ import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { dropIfWrong, identify, keepAt } from './replaced-version.ts';
+import { changeTimeBefore } from './staging.ts';
 
 /** The files of the folder by the journal of the last run. */
 export interface ShownFiles {
@@ -36,7 +37,7 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     const isFile = stats?.isFile() === true;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
     if (isFile && keepIfWritten(places, path, { stats, rows: shown.withInode(stats.ino) })) continue;
-    const file = isFile && stats.nlink > 1 ? release(system, path) : undefined;
+    const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;
     if (file === undefined) removeTree(system, path);
     else released.push(file);
   }
@@ -73,10 +74,11 @@ function isWritten(places: Places, name: string, stats: EntryStats, { fingerprin
 }
 
 /** Removes one of several names of a file. Undefined if the agent may not read it, so that no detection can either. */
-function release(system: SystemCalls, path: string): ReleasedFile | undefined {
+function release(system: SystemCalls, path: string, name: string): ReleasedFile | undefined {
   try {
     return withFile(system, path, (fd) => {
-      const before = fingerprintOf(system.fstat(fd));
+      const now = fingerprintOf(system.fstat(fd));
+      const before = { ...now, ctimeMs: changeTimeBefore(name, now) ?? now.ctimeMs };
       removeIfThere(system, path);
       return { before, after: fingerprintOf(system.fstat(fd)) };
     });

@@ -1,7 +1,7 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
-import type { ActionResult, Expected } from '../../sync/ports/folder.ts';
-import { hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
+import type { ActionResult, Expected, ReleasedFile } from '../../sync/ports/folder.ts';
+import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
@@ -23,6 +23,8 @@ import type { Target } from './target.ts';
 export class Placing {
   /** The version that was added to history. */
   added: AddedVersion | undefined;
+  /** The file that lost a name in `.lockstep` again, because it could not be replaced or taken away. */
+  released: ReleasedFile | undefined;
   readonly #places: Places;
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
@@ -62,15 +64,19 @@ export class Placing {
   /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
   replace(source: string, target: Placed, expected: Fingerprint, keep: ContentId | undefined): boolean {
     this.#fault?.('keep');
-    const replaced = ReplacedVersion.hold(this.#places, target.entry, expected, keep);
+    const replaced = this.#orReleased(target, expected, () =>
+      ReplacedVersion.hold(this.#places, target.entry, expected, keep),
+    );
     if (replaced === undefined) return false;
     this.#fault?.('rename');
-    try {
-      this.#system.rename(source, target.entry);
-    } catch (error) {
-      replaced.release();
-      throw error;
-    }
+    this.#orReleased(target, expected, () => {
+      try {
+        this.#system.rename(source, target.entry);
+      } catch (error) {
+        replaced.release();
+        throw error;
+      }
+    });
     if (!replaced.isUnchanged()) {
       replaced.putBack(source, target);
       return false;
@@ -83,7 +89,7 @@ export class Placing {
   /** Takes the file at `target` away; it goes to history. Undefined if it was not the expected one. */
   take(target: Placed, expected: Fingerprint, keep: ContentId | undefined): TakenVersion | undefined {
     this.#fault?.('remove');
-    const taken = TakenVersion.take(this.#places, target, expected, keep);
+    const taken = this.#orReleased(target, expected, () => TakenVersion.take(this.#places, target, expected, keep));
     this.added = taken?.added;
     return taken;
   }
@@ -101,12 +107,14 @@ export class Placing {
     const taken = expected === 'absent' ? undefined : this.take(target, expected, keep);
     if (expected !== 'absent' && taken === undefined) return undefined;
     this.#fault?.('rename');
-    try {
-      this.#system.mkdir(target.entry, mode);
-    } catch (error) {
-      taken?.putBack();
-      throw error;
-    }
+    this.#orReleased(target, expected, () => {
+      try {
+        this.#system.mkdir(target.entry, mode);
+      } catch (error) {
+        taken?.putBack();
+        throw error;
+      }
+    });
     let stats: EntryStats | undefined;
     try {
       stats = this.#withMode(target.entry, mode);
@@ -114,6 +122,19 @@ export class Placing {
     } finally {
       if (stats === undefined) taken?.putBack();
       else taken?.drop();
+    }
+  }
+
+  /** Runs `change`. If it fails, the file at `target` is still the expected one, and names that it had for a moment moved its change time. */
+  #orReleased<T>(target: Placed, expected: Expected, change: () => T): T {
+    try {
+      return change();
+    } catch (error) {
+      const after = expected === 'absent' ? undefined : lstatOrUnknown(this.#system, target.entry);
+      if (expected !== 'absent' && after !== undefined) {
+        this.released = { before: expected, after: fingerprintOf(after) };
+      }
+      throw error;
     }
   }
 
@@ -134,5 +155,14 @@ export class Placing {
     } finally {
       directory.close();
     }
+  }
+}
+
+function lstatOrUnknown(system: SystemCalls, path: string): EntryStats | undefined {
+  try {
+    return lstatIfThere(system, path);
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
 import type { SystemCalls } from '../system-calls.ts';
+import { Placing } from './placing.ts';
 import { moveToFree, type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 
 interface Tried {
@@ -177,3 +179,27 @@ test('[MT4] an entry that has its new name counts as moved, although its private
 function throwsFull(): never {
   throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 }
+
+describe('[MT21] a file that cannot be replaced is told with the change time that the attempt left', () => {
+  const refusing = (system: SystemCalls, call: 'rename' | 'mkdir'): SystemCalls =>
+    Object.assign(Object.create(system) as SystemCalls, {
+      [call]: () => {
+        throw Object.assign(new Error('refused'), { code: 'EACCES' });
+      },
+    });
+
+  test('by another file', () => {
+    const { places, staging, file, target, expected } = tried();
+    const placing = new Placing({ ...places, system: refusing(places.system, 'rename') }, undefined);
+    expect(() => placing.replace(join(staging, 'new'), target, expected, undefined)).toThrow('refused');
+    expect(placing.released).toEqual({ before: expected, after: fingerprintOf(lstatSync(file)) });
+    expect(readdirSync(staging)).toEqual([]);
+  });
+
+  test('by a directory', () => {
+    const { places, file, target, expected } = tried();
+    const placing = new Placing({ ...places, system: refusing(places.system, 'mkdir') }, undefined);
+    expect(() => placing.makeDirectory(target, expected, { mode: 0o755, keep: undefined })).toThrow('refused');
+    expect(placing.released).toEqual({ before: expected, after: fingerprintOf(lstatSync(file)) });
+  });
+});

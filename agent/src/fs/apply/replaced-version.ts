@@ -11,7 +11,7 @@ import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
-import { temporaryPath } from './staging.ts';
+import { heldPath, temporaryPath } from './staging.ts';
 import type { Target } from './target.ts';
 
 /** The path of an entry in the folder, and the one for system calls. */
@@ -75,7 +75,7 @@ export class ReplacedVersion {
     keep: ContentId | undefined,
   ): ReplacedVersion | undefined {
     const { system } = places;
-    const name = temporaryPath(places);
+    const name = heldPath(places, expected);
     if (!linkIfPermitted(system, target, name)) {
       const added = keepVersion(places, target, keep);
       // To copy a large file takes long. No name of the agent's own holds it meanwhile.
@@ -89,7 +89,12 @@ export class ReplacedVersion {
       system.unlink(name);
       return undefined;
     }
-    return new ReplacedVersion({ places, name, expected, keep }, keepVersion(places, name, keep));
+    try {
+      return new ReplacedVersion({ places, name, expected, keep }, keepVersion(places, name, keep));
+    } catch (error) {
+      forget(system, name);
+      throw error;
+    }
   }
 
   isUnchanged(): boolean {

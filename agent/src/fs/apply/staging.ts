@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { blockBytes, type ContentId, freeBytesMin } from '@lockstep/shared';
+import { blockBytes, type ContentId, fileTimeStepMsMax, freeBytesMin } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
 import { Descent } from '../descent.ts';
@@ -47,6 +47,20 @@ export const stagedMode = 0o600;
 /** A new path in staging, unused since the agent started. */
 export function temporaryPath(places: Places): string {
   return `${places.staging}/${places.temporaryName()}`;
+}
+
+/**
+ * A new path in staging for a second name of a file. It says what the change time of the file was, which that name moves, and the present
+ * time: a start that finds the name can tell whether a user has changed the file since.
+ */
+export function heldPath(places: Places, { ctimeMs }: Pick<Fingerprint, 'ctimeMs'>): string {
+  return `${temporaryPath(places)}-changed-${ctimeMs}-held-${places.system.wallMs()}`;
+}
+
+/** The change time that a file with this name in staging had, by `heldPath`. Undefined if it was changed again since it got that name. */
+export function changeTimeBefore(name: string, stats: Pick<Fingerprint, 'ctimeMs'>): number | undefined {
+  const [, changedMs, heldMs] = /-changed-([\d.]+)-held-([\d.]+)$/.exec(name) ?? [];
+  return Math.abs(stats.ctimeMs - Number(heldMs)) < fileTimeStepMsMax ? Number(changedMs) : undefined;
 }
 
 /** The staging file for the blocks of `content`. */

@@ -3,6 +3,7 @@ import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockst
 import { type DiskChange, isDirectoryMode } from '../../core/entry.ts';
 import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
+import { recordReleased } from '../integrity/released-files.ts';
 import type { Action, ActionResult } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
@@ -68,6 +69,10 @@ export class StepExecutor {
     const { journal, folder, receivedBytesCache } = this.#context;
     noteBatch(journal, steps, this.#failedSteps.noted);
     const results = await folder.apply(steps.map((step) => step.request));
+    recordReleased(
+      this.#context,
+      results.flatMap((result) => ('released' in result && result.released ? [result.released] : [])),
+    );
     const changes: DiskChange[] = [];
     // Of several writes of one staged content, the last takes the staged file. If that one fails, the staged file remains.
     const taken = new Set<ContentId>();

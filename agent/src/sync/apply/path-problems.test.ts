@@ -135,3 +135,28 @@ test.each(['replaces a file', 'was there before the file'])(
     expect(member.errors).toEqual([]);
   },
 );
+
+test('[LC10] a file that a user puts over a pipe, which had replaced a file, is an edit of that file', async () => {
+  const member = new LoneMember();
+  const { context, journal, volume } = member;
+  volume.disk.write('name', contentOfText('text'));
+  const changes = new LocalChanges(context, member.operationWriter);
+  const loop = new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => []));
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  const seconds = async (count: number): Promise<void> => {
+    for (let second = 0; second < count; second++) {
+      await member.passes(1_000);
+      loop.poke();
+      context.facts.second.publish();
+    }
+  };
+  volume.disk.unlink('name');
+  volume.disk.mkfifo('name');
+  await seconds(30);
+  volume.disk.write('new', contentOfText('the next'));
+  volume.disk.rename('new', 'name');
+  await seconds(30);
+  expect(journal.heads.at('name')).toMatchObject([{ content: contentOfText('the next').id }]);
+});

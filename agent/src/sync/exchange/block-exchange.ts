@@ -31,6 +31,8 @@ export interface ExchangeParts {
 export class BlockExchange {
   /** The requests for parts of blocks. */
   readonly pieces: PieceRequests;
+  /** The session with the last member that content came from has ended, and no block has come since. */
+  isCutOff = false;
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #parts: ExchangeParts;
@@ -59,6 +61,9 @@ export class BlockExchange {
     this.#announcements = new Announcements(peers);
     this.pieces = new PieceRequests(context.clock);
     this.#watchTimer = new WakeTimer(context.clock, () => this.#watch());
+    context.facts.staged.on(() => {
+      this.isCutOff = false;
+    });
   }
 
   stop(): void {
@@ -202,9 +207,14 @@ export class BlockExchange {
     this.pieces.closed(peer);
     this.#offers.closed(peer);
     this.#rates.ended(peer, this.#context.clock.monotonicMs());
+    const fetches = [...this.#parts.fetches.values()];
+    const comesFrom = ({ source }: Fetch): boolean => source === peer;
+    this.isCutOff ||=
+      fetches.some(comesFrom) && fetches.every((fetch) => fetch.source === undefined || comesFrom(fetch));
     for (const { fetch, index } of this.#requests.closed(peer)) this.#putBack(fetch, index);
     for (const fetch of this.#parts.fetches.values()) {
       fetch.sources = undefined;
+      fetch.arrivals.ended(peer.id);
       if (fetch.source !== peer) continue;
       if (fetchSize(fetch.size) === 'small') this.abandon(fetch, peer);
       else fetch.source = undefined;

@@ -234,7 +234,7 @@ test('[MT21] a bit flip is damage also in a file whose name in staging only the 
   const before = bench.log();
   bench.changes.stop();
   const context = { ...bench.context, folder: bench.member.openFolder() };
-  recordReleased(context);
+  recordReleased(context, context.folder.released);
   expect(disk.at(`${stateRoot}/staging/left`)).toBeUndefined();
   const changes = new LocalChanges(context, bench.member.operationWriter);
   const started = changes.start();
@@ -245,6 +245,40 @@ test('[MT21] a bit flip is damage also in a file whose name in staging only the 
   await bench.passes(1_000);
   expect(await checked).toBe('damaged');
   expect(context.journal.disk.at('file')).toMatchObject({ damaged: true, found: spoilt.id });
+});
+
+test('[MT21] a bit flip is damage also in a file that the agent could not replace', async () => {
+  const bench = new Bench();
+  const { folder, journal } = bench.context;
+  const { disk } = bench.member.volume;
+  await bench.start();
+  await bench.holds('file', contentOfText(text));
+  const spoilt = bench.rots('file');
+  folder.apply = async (requests) => {
+    const before = journal.disk.at('file')?.fingerprint;
+    disk.link('file', `${stateRoot}/staging/held`);
+    disk.unlink(`${stateRoot}/staging/held`);
+    const [seen] = await folder.observe([{ path: 'file' }]);
+    if (before === undefined || seen?.state !== 'file') throw new Error('the file is missing');
+    expect(seen.fingerprint.ctimeMs).not.toBe(before.ctimeMs);
+    const released = { before, after: seen.fingerprint };
+    return requests.map(() => ({ result: 'problem', code: 'path-in-the-way', detail: 'refused', released }));
+  };
+  const origin = 'bee.1' as OriginId;
+  bench.member.received(
+    bench.member.operation('file', { kind: 'put', text: 'the next version' }, { origin, parents: bench.log() }),
+  );
+  const before = bench.log().length;
+  bench.member.keeps('the next version');
+  bench.applyLoop.poke();
+  await bench.passes(1_000);
+  expect(bench.codes()).toContain('path-in-the-way');
+  bench.changes.mark('file');
+  const checked = bench.damage.check('file');
+  await bench.passes(1_000);
+  expect(await checked).toBe('damaged');
+  expect(journal.disk.at('file')).toMatchObject({ damaged: true, found: spoilt.id });
+  expect(bench.log()).toHaveLength(before);
 });
 
 describe('[LC17] a file that an earlier run read at the moment of its last change, and that has other bytes now under the same fingerprint', () => {

@@ -1,15 +1,16 @@
-import { isSameFingerprint, isSameWriting } from '../../core/entry.ts';
+import { isSameFingerprint, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
+import type { ReleasedFile } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 
 /**
- * Records the change times of files whose name in staging was removed when the folder was opened. With their former ones, bytes that the
- * disk has damaged since would be taken for a user's edit [MT21].
+ * Records the change times of files that lost a name in `.lockstep`. With their former ones, bytes that the disk has damaged since would be
+ * taken for a user's edit [MT21]. Call it under the folder lock.
  */
-export function recordReleased({ folder, journal }: Pick<Context, 'folder' | 'journal'>): void {
-  const changes = folder.released.flatMap(({ before, after }) => {
-    // A user changed it at this moment.
-    if (!isSameWriting(before, after) || before.mode !== after.mode) return [];
+export function recordReleased({ journal }: Pick<Context, 'journal'>, released: readonly ReleasedFile[]): void {
+  const changes = released.flatMap(({ before, after }) => {
+    // A user changed or replaced it at this moment.
+    if (!mayBeSameInode(before, after) || !isSameWriting(before, after) || before.mode !== after.mode) return [];
     return journal.disk.withInode(before.ino).flatMap(({ path, ...entry }) => {
       const isRecorded = entry.fingerprint !== undefined && isSameFingerprint(entry.fingerprint, before);
       return isRecorded ? [{ path, entry: { ...entry, fingerprint: after } }] : [];

@@ -11,23 +11,25 @@ export interface ArrivalReport {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** The number that the fetcher of contents knows. */
-interface StagedBytes {
+/** The state of the fetcher of contents. */
+interface Fetching {
   /** Bytes of the missing contents that are staged, in whole or in part. */
   stagedBytes(): number;
+  /** True if the members that sent them have no session any more. */
+  hasNoSender(): boolean;
 }
 
 /** Measures once a second what this member still lacks. */
 export class Arrivals {
   readonly #context: Context;
-  readonly #fetcher: StagedBytes;
+  readonly #fetcher: Fetching;
   readonly #isLearning: () => boolean;
   readonly #rate = new ProgressRate();
   /** Bytes of the files that this member journaled since the start. */
   #ownBytes = 0;
 
   /** `isLearning`: operations are being pulled, so that more will be missing than is known now. */
-  constructor(context: Context, fetcher: StagedBytes, isLearning: () => boolean) {
+  constructor(context: Context, fetcher: Fetching, isLearning: () => boolean) {
     this.#isLearning = isLearning;
     this.#context = context;
     this.#fetcher = fetcher;
@@ -54,7 +56,9 @@ export class Arrivals {
   #perSecond(): number | undefined {
     const { clock, problems } = this.#context;
     const isFull = problems.list().some(({ code, path }) => code === 'disk-full' && path !== undefined);
-    return isFull ? 0 : this.#rate.perSecond(clock.monotonicMs());
+    if (isFull) return 0;
+    const rate = this.#rate.perSecond(clock.monotonicMs());
+    return rate !== undefined && this.#fetcher.hasNoSender() ? 0 : rate;
   }
 
   #sample(): void {

@@ -7,7 +7,7 @@ import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { RoomPatience } from '../../core/cache/room-patience.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
-import type { CopiesRules } from '../../core/copies/copies-rules.ts';
+import { adviceOfOverfull, CopiesRules } from '../../core/copies/copies-rules.ts';
 import { type DiskEntry, type Fingerprint, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -35,6 +35,9 @@ const retry = { minMs: 1_000, maxMs: 60_000 };
 const overUntilToldMs = 10_000;
 /** A program that lacked room for what it writes is a problem for so long. */
 const refusedDraftMs = 60_000;
+
+/** Until those of the cluster are set. */
+const noRules = new CopiesRules([]);
 
 /** Room that was reserved for a file that is to come. */
 export interface Reserved {
@@ -75,7 +78,7 @@ export class Cache {
   readonly #pauses = new DropPauses();
   /** The last attempt to make room, which the next one waits for. */
   #making: Promise<unknown> = Promise.resolve();
-  #rules: () => Pick<CopiesRules, 'general' | 'copiesOf'> = () => ({ general: 'all', copiesOf: () => 'all' });
+  #rules: () => Pick<CopiesRules, 'active' | 'general' | 'copiesOf'> = () => noRules;
 
   constructor(
     context: Context,
@@ -157,16 +160,8 @@ export class Cache {
   #tellOverfull(): void {
     const detail =
       `The files here take ${formatBytes(this.usedBytes)}, and cache_size is ${formatBytes(this.bytesMax)}. The rest must stay: it is pinned, ` +
-      `open in a program that writes to it, cannot be removed, or too few other members that answer have it. ${this.#adviceOfOverfull()}`;
+      `open in a program that writes to it, cannot be removed, or too few other members that answer have it. ${adviceOfOverfull(this.#rules())}`;
     this.#context.problems.set('cache-full', {}, detail);
-  }
-
-  #adviceOfOverfull(): string {
-    const { general } = this.#rules();
-    if (general === 'all')
-      return 'Raise cache_size, connect members, unpin something, or have others keep copies (lockstep copies 2).';
-    const fewer = general > 1 ? `, or have fewer copies: lockstep copies ${general - 1}` : '';
-    return `Raise cache_size here or on other members, connect those that are away, add one, unpin something${fewer}.`;
   }
 
   /** The file at `path` was read. */

@@ -14,9 +14,9 @@ export interface SyncedEntry {
   readonly ino: number | undefined;
 }
 
-/** A file that had one more name in staging. An earlier agent had put it in place, and could not remove that name. */
+/** A file that had one more name in `.lockstep` for a while: the agent gave it that name, or removed it, and did nothing else to the file. */
 export interface ReleasedFile {
-  /** Its fingerprint before that name was removed. */
+  /** Its fingerprint before. */
   readonly before: Fingerprint;
   /** Its fingerprint just after. Without a user's change at that moment, only the change time differs. */
   readonly after: Fingerprint;
@@ -39,10 +39,15 @@ export type ActionResult =
   /** Durable: bytes, names and times are on the disk. `fingerprint`: of the resulting entry (absent after unlink and rmdir). */
   | { readonly result: 'done'; readonly fingerprint?: Fingerprint; readonly racy?: boolean }
   /** The entry is not the expected one (a local edit): nothing was done; detect that change first. */
-  | { readonly result: 'changed' }
+  | { readonly result: 'changed'; readonly released?: ReleasedFile }
   /** The source no longer has the content, or the file whose time is to be set. */
   | { readonly result: 'source-gone' }
-  | { readonly result: 'problem'; readonly code: ProblemCode; readonly detail: string };
+  | {
+      readonly result: 'problem';
+      readonly code: ProblemCode;
+      readonly detail: string;
+      readonly released?: ReleasedFile;
+    };
 
 /** A hint of the watcher. It proves nothing: the caller observes or scans the path before it acts. */
 export type WatchHint =

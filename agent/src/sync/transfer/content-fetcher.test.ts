@@ -13,7 +13,11 @@ import { blockOf, type Content, rotten, virtualContent, withNewTail } from '../.
 const mebibyte = 1_048_576;
 
 /** Bee has files of these sizes in MiB. `ask` is called with each of the member's wants. */
-async function offered(sizes: Readonly<Record<string, number>>, ask: (want: WantMessage, content: Content) => void) {
+async function offered(
+  sizes: Readonly<Record<string, number>>,
+  ask: (want: WantMessage, content: Content) => void,
+  others: readonly ScriptedPeer[] = [],
+) {
   const bee = new ScriptedPeer('b');
   const contents = Object.entries(sizes).map(([path, size]) => virtualContent(path, Math.round(size * mebibyte)));
   const byId = new Map(contents.map((content) => [content.id, content]));
@@ -27,7 +31,7 @@ async function offered(sizes: Readonly<Record<string, number>>, ask: (want: Want
     const file = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size, ...(blocks && { blocks }) } as const;
     return { origin, seq, hlc: seq, path, version: { vector: { [origin]: seq } }, ...file };
   });
-  const member = openTestMember([bee]);
+  const member = openTestMember([bee, ...others]);
   void member.engine.start();
   expect(await member.until(() => member.engine.lifecycle.state === 'active', 10_000)).toBe(true);
   bee.known = { [origin]: operations.length };
@@ -211,7 +215,9 @@ test('[CT19] after a cut, only the blocks that had not come are requested', asyn
       bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
   });
   expect(await until(() => engine.transfers.progress()[0]?.doneBytes === 12 * mebibyte, 5_000)).toBe(true);
+  expect(engine.transfers.hasNoSender()).toBe(false);
   bee.end('cut');
+  expect(await until(() => engine.transfers.hasNoSender(), 5)).toBe(true);
   expect(await until(() => engine.transfers.progress().length === 0, 5_000)).toBe(true);
   expect(engine.transfers.stagedBytes()).toBe(12 * mebibyte);
   asked.splice(0);
@@ -266,4 +272,25 @@ describe('[CT5] a source that stalls', () => {
     expect(await until(isMissed, blockTimeoutMs - 1_000)).toBe(false);
     expect(await until(isMissed, 10_000)).toBe(true);
   });
+});
+
+test('[SY41] content comes from no member while the only one that sent some is away, also if others are connected', async () => {
+  const cat = new ScriptedPeer('c');
+  let answers = 2;
+  const { bee, until, isThere, byId, engine } = await offered(
+    { film: 20 },
+    (want) => {
+      if (answers-- > 0)
+        bee.say({ type: 'block', id: want.id, bytes: blockOf(byId.get(want.content) as Content, want.index) });
+    },
+    [cat],
+  );
+  expect(await until(() => engine.transfers.progress()[0]?.doneBytes === 2 * mebibyte, 5_000)).toBe(true);
+  expect(await until(() => engine.peers.ready().length === 2, 60_000)).toBe(true);
+  bee.end('cut');
+  expect(await until(() => engine.transfers.hasNoSender(), 5)).toBe(true);
+  expect(engine.peers.ready().length).toBe(1);
+  answers = 20;
+  expect(await until(() => isThere('film'), 60_000)).toBe(true);
+  expect(engine.transfers.hasNoSender()).toBe(false);
 });

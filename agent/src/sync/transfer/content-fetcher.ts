@@ -123,6 +123,11 @@ export class ContentFetcher {
     return bytes;
   }
 
+  /** True if no member is connected. Also if the session with the last one that sent contents has ended, until another block comes. */
+  hasNoSender(): boolean {
+    return this.exchange.isCutOff || this.#peers.ready().length === 0;
+  }
+
   /** True while a connected member knows operations that this one does not know yet. */
   mayLearnMore(): boolean {
     const known = this.#context.journal.log.known();

@@ -39,6 +39,11 @@ export class Keepers {
     return this.others.length + (this.#isFull ? 1 : 0);
   }
 
+  /** The same, if there are such members among others that fetch contents on demand. */
+  get fullAmongOthers(): number | undefined {
+    return this.full > 0 && this.full <= this.#all.length ? this.full : undefined;
+  }
+
   /** The number of members that must hold the goal. Throws 'request-invalid' if there are not so many. */
   wanted(asked: WaitQuery['for']): number {
     const members = this.#all.length + 1;

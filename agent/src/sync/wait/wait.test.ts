@@ -263,3 +263,24 @@ test('[AK3] a wait names a lost member by its id if another one has the same nam
     ]),
   );
 });
+
+test.each([
+  ['all', 1],
+  ['majority', 1],
+  [1, undefined],
+] as const)(
+  '[OD8] a wait for %s next to a member on demand says how many members have the whole folder',
+  async (count, whole) => {
+    const ant = new LoneMember();
+    const record = { id: bee, name: 'bee', addresses: [], membership: 'joined', onDemand: true } as const;
+    ant.received({ ...ant.operation(memberPath(bee), { kind: 'member' }, { origin }), member: record });
+    ant.peers.learn();
+    const peer = ant.peers.get(bee) as Peer;
+    peer.known = { [origin]: 1 };
+    peer.applied = { vector: { [origin]: 1 }, ranges: {} };
+    const outcome = waitForDurability(partsOf(ant), { for: count, timeoutMs }, notAborted);
+    await ant.passes(2_000);
+    const { blocking, elapsedMs, ...counts } = await outcome;
+    expect(counts).toEqual({ done: true, wanted: 1, holding: 1, members: 2, whole });
+  },
+);

@@ -25,6 +25,8 @@ export interface WaitOutcome {
   readonly byCopies?: true | undefined;
   /** Rules want more copies of some files than members have the whole folder, this number at most: these copies were counted too. */
   readonly copies?: number | undefined;
+  /** The number of members with the whole folder, if only they are counted, and others fetch contents on demand. */
+  readonly whole?: number | undefined;
   /** Not all that is on this disk is journaled: `blocking` says why. */
   readonly isUnjournaled?: true | undefined;
 }
@@ -76,18 +78,11 @@ export async function waitForDurability(
   });
   const outcome = (holding: number, blocking?: readonly Blocking[]): WaitOutcome => {
     const done = blocking === undefined;
-    const byCopies = isOfCopies ? true : undefined;
+    const byCopies = isOfCopies ? (true as const) : undefined;
     const ruled = copies.ruled;
-    return {
-      done,
-      wanted,
-      holding,
-      members,
-      elapsedMs: elapsedMs(),
-      blocking: blocking ?? [],
-      byCopies,
-      copies: ruled,
-    };
+    const whole = ruled === undefined && typeof query.for === 'string' ? keepers.fullAmongOthers : undefined;
+    const counted = { wanted, holding, members, byCopies, copies: ruled, whole };
+    return { done, ...counted, elapsedMs: elapsedMs(), blocking: blocking ?? [] };
   };
   let copies = new WantedCopies(parts, { query, keepers, wanted });
   try {
