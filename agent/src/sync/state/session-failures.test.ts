@@ -5,6 +5,7 @@ import {
   differingReason,
   replacedReason,
   replacingReason,
+  type SessionEnd,
   SessionFailures,
   sealedReason,
   unjournaledReason,
@@ -115,6 +116,26 @@ describe('[SY20] sessions that fail repeatedly', () => {
     for (let count = 0; count < 4; count++) failures.ended(bee, 'bee', short);
     expect([failures.areAny, codes()]).toEqual([true, ['session-failing']]);
     expect(failures.dialWaitMs(bee)).toBeLessThanOrEqual(10_000);
+  });
+
+  test('with another code of the system each time, as on a line that damages bytes: it is one reason', () => {
+    const codes = ['ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC', 'ECONNRESET'];
+    for (let count = 0; count < 5; count++)
+      failures.ended(bee, 'bee', { ...short, reason: `the connection was lost (${codes[count % 2]})` });
+    expect(failures.areAny).toBe(true);
+    expect(failures.dialWaitMs(bee)).toBeGreaterThan(0);
+  });
+
+  test.each<[string, SessionEnd]>([
+    ['for another reason', { ...short, reason: 'another' }],
+    ['for a fault', fault],
+    ['after 20 s', { ...short, lastedMs: 20_000 }],
+  ])('once they fail, one that ends %s is a further failure, and does not end the waits', async (_, end) => {
+    for (let count = 0; count < 5; count++) failures.ended(bee, 'bee', short);
+    await member.passes(20_000);
+    failures.ended(bee, 'bee', end);
+    expect([failures.areAny, codes()]).toEqual([true, ['session-failing']]);
+    expect(failures.dialWaitMs(bee)).toBeGreaterThanOrEqual(3_000);
   });
 
   test('are cleared by a session that lasts, and forgotten without further attempts', async () => {

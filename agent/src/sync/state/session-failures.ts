@@ -56,6 +56,8 @@ interface Failures {
   readonly reason: string;
   readonly isFault: boolean;
   readonly count: number;
+  /** From then on each session that ends early counts, for whatever reason, until one has lasted. */
+  readonly isFailing: boolean;
   readonly lastMs: number;
   /** When this member dials again, and from when it accepts a session of the other one: earlier, so that the two attempts meet. */
   readonly dialAtMs: number;
@@ -78,8 +80,9 @@ export class SessionFailures {
 
   /** Counts a session with the member that ended without a `leave`. */
   ended(member: MemberId, name: string, { reason, isFault, lastedMs }: SessionEnd): void {
-    const isShort = lastedMs !== undefined && lastedMs < shortSessionMs;
     const before = this.#failures.get(member);
+    const wasFailing = before?.isFailing === true;
+    const isShort = lastedMs !== undefined && lastedMs < (wasFailing ? stableSessionMs : shortSessionMs);
     // A line that breaks between two faults does not end their series.
     if (before?.isFault && !isFault) return;
     if (!isFault && !isShort) {
@@ -88,16 +91,17 @@ export class SessionFailures {
     }
     const nowMs = this.#clock.monotonicMs();
     const isSoon = before !== undefined && nowMs - before.lastMs < soonMs;
-    const isRepeated = before !== undefined && (isFault ? before.isFault : isSoon && before.reason === reason);
-    const count = isRepeated ? before.count + 1 : 1;
+    const isSameReason = isFault ? before?.isFault === true : isSoon && kindOf(before.reason) === kindOf(reason);
+    const count = before !== undefined && (wasFailing || isSameReason) ? before.count + 1 : 1;
     const limits = isFault ? faultWait : shortWait;
-    const isFailing = countsAsFailing({ reason, isFault, count });
+    const isFailing = wasFailing || countsAsFailing({ reason, isFault, count });
     const waitMs = isFailing ? backoffMs(count - 1, limits, this.#clock.random()) : 0;
     const failures = {
       name,
       reason,
       isFault,
       count,
+      isFailing,
       lastMs: nowMs,
       dialAtMs: nowMs + waitMs,
       // A quarter of the shortest wait of the other side, whose count may be one less.
@@ -143,8 +147,13 @@ export class SessionFailures {
 
   /** Whether sessions with any member are failing. */
   get areAny(): boolean {
-    return [...this.#failures.values()].some(countsAsFailing);
+    return [...this.#failures.values()].some(({ isFailing }) => isFailing);
   }
+}
+
+/** The reason without the code of the system's error: a line that damages what it carries ends sessions with another one each time. */
+function kindOf(reason: string): string {
+  return reason.replace(/ \([^)]*\)$/, '');
 }
 
 /** A removed member is refused with a reason that leaves no doubt, so its first failure counts. */
