@@ -186,10 +186,21 @@ describe('a member of two', () => {
     const right = await readFile(key, 'utf8');
     await writeFile(key, formatClusterKey(createClusterKey()));
     const stranger = await doctor(bee);
+    await bee.start({ ready: false });
+    await expect.poll(seen, { timeout: patience }).toBe('down');
+    const refused = await doctor(bee);
+    await bee.stop();
     await writeFile(key, right);
     await bee.start();
     await cluster().connected();
     expectResult(stranger, 'peers', 'fail', /the cluster keys differ/);
+    expectResult(
+      refused,
+      'peers',
+      'warn',
+      /The agent has no session with ant/,
+      /^ant is up and answers: run lockstep status/,
+    );
   });
 
   test('[DR7] a clock that is wrong by a day', async () => {

@@ -39,7 +39,7 @@ test.each<[string, readonly string[], readonly MemberReport[], Partial<Status>?]
   ],
   [
     'a grave problem of another member',
-    ['disk | room bee | bee has 2 problems: disk full'],
+    ['disk | room bee | bee has 2 problems, disk full the worst'],
     [ant, { ...bee, problems: 2, worstProblem: 'disk-full', freeBytes: 5 }, cat],
   ],
   ['no problem that puts nothing at risk', [], [ant, { ...bee, problems: 1, worstProblem: 'path-special' }, cat]],

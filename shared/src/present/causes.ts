@@ -117,7 +117,10 @@ function problemCauses(
       key: code === 'disk-full' ? roomKey(id) : `problem ${id} ${code}`,
       kind: diskProblems.has(code) ? 'disk' : 'problem',
       member: id,
-      text: `${name} has ${count === 1 ? 'a problem' : formatItems(count, 'problem')}: ${problemWords(code)}`,
+      text:
+        count === 1
+          ? `${name} has a problem: ${problemWords(code)}`
+          : `${name} has ${formatItems(count, 'problem')}, ${problemWords(code)} the worst`,
     }));
 }
 

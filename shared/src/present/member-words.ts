@@ -37,19 +37,21 @@ export function problemsOf(status: Status, member: MemberReport): number {
   return member.self ? status.problemCount : (member.problems ?? 0);
 }
 
-/** `cat is 1,204 operations behind: disk full`, `cat has 2 problems: disk full and others`. */
+/**
+ * `cat is 1,204 operations behind: disk full`, `ant has 2 problems: disk full and others`. Of another member only the number of problems and
+ * the worst code are known: `cat has 2 problems, disk full the worst`.
+ */
 export function problemSentence(status: Status, member: MemberReport): string {
+  const { name, behind, self, worstProblem } = member;
   const count = problemsOf(status, member);
-  const others = count > 1 && hasSeveralCodes(status, member) ? ' and others' : '';
-  const reason = member.worstProblem === undefined ? '' : `: ${problemWords(member.worstProblem)}${others}`;
-  return member.behind > 0
-    ? `${member.name} is ${formatItems(member.behind, 'operation')} behind${reason}`
-    : `${member.name} has ${formatItems(count, 'problem')}${reason}`;
-}
-
-/** Of another member only the number of problems and the worst code are known. */
-function hasSeveralCodes({ problems }: Status, { self, worstProblem }: MemberReport): boolean {
-  return self && problems.some(({ code }) => code !== worstProblem);
+  const main =
+    behind > 0
+      ? `${name} is ${formatItems(behind, 'operation')} behind`
+      : `${name} has ${formatItems(count, 'problem')}`;
+  if (worstProblem === undefined) return main;
+  const words = problemWords(worstProblem);
+  if (self && status.problems.some(({ code }) => code !== worstProblem)) return `${main}: ${words} and others`;
+  return self || behind > 0 || count === 1 ? `${main}: ${words}` : `${main}, ${words} the worst`;
 }
 
 /** `: 145 MB of 436 MB, 1 min left`. */

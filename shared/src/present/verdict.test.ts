@@ -132,6 +132,11 @@ test.each<[string, string, Status]>([
     status([ant, downBee, fullCat, { ...fullCat, id: 'dog', name: 'dog' }]),
   ],
   ['bad', 'ant has 2 problems: disk full.', status([{ ...ant, worstProblem: 'disk-full' }, bee], { problemCount: 2 })],
+  [
+    'bad',
+    'bee has 2 problems, disk full the worst.',
+    status([ant, member('bee', { problems: 2, worstProblem: 'disk-full' })]),
+  ],
   ['bad', 'bee has 1 problem.', status([ant, member('bee', { problems: 1 })])],
   ['bad', 'cat is 1,204 operations behind: disk full.', status([ant, bee, fullCat])],
   [

@@ -128,6 +128,11 @@ describe('status', () => {
     expect(text).toContain('path-permission  x\\u{1b}: It cannot be read. (2 h ago)');
   });
 
+  test('[CL5] of a member that was not heard since the start, says this: it may have been heard before', () => {
+    const text = formatStatus({ ...status, members: [ant, { ...cat, lastSeenAt: undefined }] }, plain);
+    expect(text).toMatch(/cat .* not since start +127\.0\.0\.1:4701/);
+  });
+
   test('[CL5] lists ten problems of a code, and counts the rest', () => {
     const full = (path: string) => ({ code: 'disk-full', path, detail: 'There is no room.', since: now }) as const;
     const lost = { code: 'content-missing', path: 'y', detail: 'No member has it.', since: now } as const;

@@ -138,7 +138,7 @@ function wordFor({ running, config }: Subject, visits: readonly Visit[]): string
 }
 
 /** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */
-function judgeSessions({ running }: Subject): readonly CheckResult[] {
+function judgeSessions({ running }: Subject, reached: ReadonlySet<MemberId>): readonly CheckResult[] {
   const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
   const results = refused.map(({ detail }) =>
     reach.fail(printable(detail), 'Follow the advice in this message on the member that it names.'),
@@ -149,12 +149,14 @@ function judgeSessions({ running }: Subject): readonly CheckResult[] {
   const away =
     running?.status?.members.filter(({ self, connected, condition }) => !self && !connected && !isWanted(condition)) ??
     [];
-  for (const { name, lastError } of away) {
+  for (const { id, name, lastError } of away) {
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
     results.push(
       reach.warn(
         detail.replace(/\.?$/, '.'),
-        `Make sure that ${printable(name)} is up: run lockstep up on that machine.`,
+        [...reached].some((member) => member === id)
+          ? `${printable(name)} is up and answers: run lockstep status on both machines, and do what their problems say.`
+          : `Make sure that ${printable(name)} is up: run lockstep up on that machine.`,
       ),
     );
   }
@@ -225,7 +227,7 @@ export async function checkPeers(subject: Subject): Promise<readonly CheckResult
   return [
     ...found,
     ...judgeRemoval(visits, subject),
-    ...judgeSessions(subject),
+    ...judgeSessions(subject, reached),
     ...judgeClocks(visits, subject),
     ...judgeVersions(visits, subject),
   ];

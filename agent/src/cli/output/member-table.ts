@@ -51,7 +51,7 @@ function formatSeen(member: MemberReport, nowMs: number): string {
   if (member.self || member.via !== undefined) return 'now';
   // The connection of a silent member stands, and nothing comes over it.
   if (member.connected && member.condition !== 'silent') return 'now';
-  return member.lastSeenAt === undefined ? 'never' : formatAgo(member.lastSeenAt, nowMs);
+  return member.lastSeenAt === undefined ? 'not since start' : formatAgo(member.lastSeenAt, nowMs);
 }
 
 /** The members as a table. */
