@@ -66,6 +66,14 @@ describe('[SY20] sessions that fail repeatedly', () => {
     ]);
   });
 
+  test.each([replacedReason, replacingReason])('%s: sessions of 20 s are short too', async (reason) => {
+    for (let count = 0; count < 5; count++) {
+      failures.ended(bee, 'bee', { reason, isFault: false, lastedMs: 20_000 });
+      await member.passes(20_000);
+    }
+    expect([failures.areAny, codes()]).toEqual([true, ['session-failing']]);
+  });
+
   test.each([
     [new LockstepError('journal-full', 'There is no room.'), 'Free some space on the disk of its .lockstep'],
     [new LockstepError('journal-disk', 'It cannot be read.'), 'See its problems and its log'],

@@ -8,7 +8,10 @@ import type { Problems } from './problems.ts';
 const shortSessionMs = 10_000;
 /** Short sessions that are further apart than this are not counted together. */
 const soonMs = 60_000;
-/** A session that lasts this long shows that the problem is over. */
+/**
+ * A session that lasts this long shows that the problem is over. One that is replaced before is short. Two agents that run as one member take
+ * each other's place, and with growing waits their sessions last longer than `shortSessionMs`.
+ */
 export const stableSessionMs = 30_000;
 /** Numbers of faults, and of short sessions with one reason, after which sessions with a member count as failing. */
 const faultsMax = 2;
@@ -82,7 +85,9 @@ export class SessionFailures {
   ended(member: MemberId, name: string, { reason, isFault, lastedMs }: SessionEnd): void {
     const before = this.#failures.get(member);
     const wasFailing = before?.isFailing === true;
-    const isShort = lastedMs !== undefined && lastedMs < (wasFailing ? stableSessionMs : shortSessionMs);
+    const isReplaced = reason === replacedReason || reason === replacingReason;
+    const shortMs = wasFailing || isReplaced ? stableSessionMs : shortSessionMs;
+    const isShort = lastedMs !== undefined && lastedMs < shortMs;
     // A line that breaks between two faults does not end their series.
     if (before?.isFault && !isFault) return;
     if (!isFault && !isShort) {
@@ -151,7 +156,7 @@ export class SessionFailures {
   }
 }
 
-/** The reason without the code of the system's error: a line that damages what it carries ends sessions with another one each time. */
+/** The reason without the code of the system's error. On a line that damages bytes each session may end with another code. */
 function kindOf(reason: string): string {
   return reason.replace(/ \([^)]*\)$/, '');
 }
