@@ -1,4 +1,4 @@
-import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises';
+import { lstat, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
@@ -73,14 +73,21 @@ async function findWithoutRecord(directory: string): Promise<RunningAgent | unde
     (state) => `${state}/${lockName} (deleted)`,
     () => undefined,
   );
-  const processes = await readdir('/proc').catch(() => []);
-  for (const name of processes) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid) || pid === process.pid) continue;
+  for (const pid of await lockHolders()) {
     if ((await openFiles(pid)).some((path) => path === removed))
       return { pid, host: hostname(), startedAt: 0, isLost: true };
   }
   return undefined;
+}
+
+/**
+ * The other processes that hold a lock on any file, as SQLite takes them. Only their open files are listed: the kernel does not answer for a
+ * process that hangs in exec(2), so to ask for all of them could block this one.
+ */
+async function lockHolders(): Promise<readonly number[]> {
+  const locks = await readFile('/proc/locks', 'utf8').catch(() => '');
+  const pids = [...locks.matchAll(/ POSIX +\S+ +\S+ +(\d+) /g)].map(([, pid]) => Number(pid));
+  return [...new Set(pids)].filter((pid) => pid !== 0 && pid !== process.pid);
 }
 
 /** The lock of the only process that may use a state directory. */
