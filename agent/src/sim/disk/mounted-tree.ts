@@ -22,9 +22,19 @@ export abstract class MountedTree {
   /** The entry at `path`; links are not followed. Undefined if there is none, or a parent is not a directory. */
   at(path: string): Inode | undefined {
     let inode: Inode | undefined = path.startsWith('/') ? this.top : this.root;
-    if (path === '') return inode;
-    for (const name of path.split('/')) if (name !== '') inode = this.#top(inode?.children?.get(name));
+    // Without an array of the names: this is called several times for each system call.
+    for (let begin = 0; begin < path.length && inode !== undefined; ) {
+      const slash = path.indexOf('/', begin);
+      const end = slash < 0 ? path.length : slash;
+      if (end > begin) inode = this.childOf(inode, path.slice(begin, end));
+      begin = end + 1;
+    }
     return inode;
+  }
+
+  /** The entry with this name in a directory, or the root that is mounted over it. */
+  childOf(directory: Inode | undefined, name: string): Inode | undefined {
+    return this.#top(directory?.children?.get(name));
   }
 
   /** mount(2): hides the entry at `path`. No watch reports it. */
