@@ -271,9 +271,7 @@ function isSendingTo(peer: Peer): boolean {
 }
 
 /** The part of a report whose changes are sent in the same second, as a text to compare. */
-function stateOf({ load, freeBytes, latenciesMs, ...others }: SelfReport): string {
+function stateOf({ load, freeBytes, latenciesMs, marks, ...others }: SelfReport): string {
   // The set of members that it reaches counts as state, their latencies do not.
-  return JSON.stringify([others, Object.keys(latenciesMs)], (_, value) =>
-    value instanceof Uint8Array ? Array.from(value) : value,
-  );
+  return JSON.stringify([others, Buffer.from(marks).toString('base64'), Object.keys(latenciesMs)]);
 }
