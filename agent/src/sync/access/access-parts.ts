@@ -2,6 +2,7 @@ import { type ContentId, isLive, type Operation, type ProblemCode } from '@locks
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import { type NewEntry, placingRefusal } from '../integrity/placing.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { type Refused, refused } from './condition.ts';
 
@@ -90,8 +91,7 @@ export async function execute(
   requests: readonly ActionRequest[],
   path: string,
 ): Promise<Refused | undefined> {
-  const { folder } = parts.context;
-  const results = await folder.apply(requests);
+  const results = await applyActions(parts.context, requests);
   for (const { action } of requests) {
     if (action.do === 'rename' || action.do === 'rename-directory') parts.localChanges.mark(action.from);
     parts.localChanges.mark('path' in action ? action.path : action.to);

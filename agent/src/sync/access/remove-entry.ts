@@ -3,6 +3,7 @@ import { type DiskEntry, isDirectoryMode } from '../../core/entry.ts';
 import type { Draft } from '../../core/local-change.ts';
 import type { ActionRequest } from '../../core/plan/action.ts';
 import { type CurrentAt, withCurrent } from '../integrity/current-version.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { type AccessParts, journaled, pausedRefusal, remoteDelete } from './access-parts.ts';
 import { type Condition, conditionRefusal, type Refused, refused } from './condition.ts';
@@ -127,7 +128,7 @@ async function removeAll(
     const expected = current !== undefined && 'fingerprint' in current ? current.fingerprint : fingerprint;
     requests.push({ path, action: { do: 'unlink', path, expected, content }, keep: content });
   }
-  const results = await context.folder.apply(requests);
+  const results = await applyActions(context, requests);
   for (const [index, { path, action }] of requests.entries()) {
     parts.localChanges.mark(path);
     const result = results[index];

@@ -3,8 +3,8 @@ import { batchBytesMax, dotKey, inlineBytesMax, isLive, parentOf } from '@lockst
 import { type DiskChange, isDirectoryMode } from '../../core/entry.ts';
 import { holdsIgnoreRules } from '../../core/ignore/ignore-rules.ts';
 import type { PlanStep } from '../../core/plan/plan-step.ts';
-import { recordReleased } from '../integrity/released-files.ts';
 import type { Action, ActionResult } from '../ports/folder.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import type { BlockedPaths } from './blocked-paths.ts';
@@ -66,12 +66,11 @@ export class StepExecutor {
   }
 
   async #batch(steps: readonly PlanStep[]): Promise<StepsOutcome> {
-    const { journal, folder, receivedBytesCache } = this.#context;
+    const { journal, receivedBytesCache } = this.#context;
     noteBatch(journal, steps, this.#failedSteps.noted);
-    const results = await folder.apply(steps.map((step) => step.request));
-    recordReleased(
+    const results = await applyActions(
       this.#context,
-      results.flatMap((result) => ('released' in result && result.released ? [result.released] : [])),
+      steps.map((step) => step.request),
     );
     const changes: DiskChange[] = [];
     // Of several writes of one staged content, the last takes the staged file. If that one fails, the staged file remains.

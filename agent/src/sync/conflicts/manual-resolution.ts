@@ -3,6 +3,7 @@ import { isConflictPath, ordinaryPath } from '../../core/conflict-name.ts';
 import { isDirectoryMode } from '../../core/entry.ts';
 import type { Action } from '../../core/plan/action.ts';
 import { unseen, withCurrent } from '../integrity/current-version.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { findOriginal } from './find-original.ts';
 
@@ -72,12 +73,12 @@ export async function resolveConflict(
 
 /** Executes the action. The content of `replaced` goes to history like any other old version. */
 async function done(
-  { folder }: Context,
+  context: Context,
   action: Extract<Action, { do: 'unlink' | 'rename' }>,
   replaced: Operation | undefined,
   mark: (path: string) => void,
 ): Promise<Resolution> {
-  const [result] = await folder.apply([{ action, keep: replaced?.content }]);
+  const [result] = await applyActions(context, [{ action, keep: replaced?.content }]);
   const paths = action.do === 'rename' ? [action.from, action.to] : [action.path];
   for (const path of paths) mark(path);
   if (result?.result === 'problem') return refused(result.detail);

@@ -13,6 +13,7 @@ import {
 import { type Draft, findLocalChange, isPassedOver, type Seen } from '../../core/local-change.ts';
 import { keptContents } from '../contents/kept-contents.ts';
 import { findPutBack } from '../integrity/copy-check.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import type { ChangeBatch } from './change-batch.ts';
 
@@ -153,7 +154,7 @@ export class RowComparison {
   ): Promise<void> {
     const mode = head.mode ?? permissions(expected.mode);
     const mtimeUs = isDirectoryMode(expected.mode) ? undefined : head.mtimeUs;
-    const [done] = await this.#context.folder.apply([{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
+    const [done] = await applyActions(this.#context, [{ action: { do: 'attr', path, expected, mode, mtimeUs } }]);
     if (done?.result === 'done' && done.fingerprint) {
       // A change between the observation and the call now has a time that the agent set.
       const { fingerprint } = done;

@@ -7,6 +7,7 @@ import { judgeAfterPowerCut, type Left, type Verdict } from '../../core/power-cu
 import type { Boot } from '../ports/clock.ts';
 import type { DiskChange, DiskEntry } from '../ports/journal.ts';
 import type { Observation } from '../ports/observation.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { PowerCutReport } from './power-cut-report.ts';
 
@@ -296,19 +297,20 @@ type LeftOver = Observation & { readonly state: 'file' | 'symlink' };
  * Resolves with the name of the copy, which may be there already; undefined if neither could be done.
  */
 async function keepAside(
-  { folder, self }: Context,
+  context: Context,
   seen: LeftOver,
 ): Promise<{ readonly copy: string; readonly isNew: boolean } | undefined> {
+  const { folder, self } = context;
   const { path, fingerprint } = seen;
   for (let attempt = 0; attempt < copyNamesMax; attempt++) {
     const copy = conflictPath(path, Math.max(0, Math.floor(fingerprint.mtimeMs)) * 1_024 + attempt, self.name);
     const [there] = await folder.observe([{ path: copy, hashLarge: true }]);
     if (there !== undefined && isSame(there, seen)) return { copy, isNew: false };
     if (there?.state !== 'absent') continue;
-    const [copied] = await folder.apply([{ action: copyAction(seen, copy) }]);
+    const [copied] = await applyActions(context, [{ action: copyAction(seen, copy) }]);
     if (copied?.result !== 'done') {
       const rename = { do: 'rename', from: path, to: copy, expectedFrom: fingerprint, expected: 'absent' } as const;
-      const [moved] = await folder.apply([{ action: rename }]);
+      const [moved] = await applyActions(context, [{ action: rename }]);
       // A program has made another file under that name, or the disk fails.
       if (moved?.result !== 'done') continue;
     }

@@ -7,10 +7,10 @@ import { ApplyLoop } from '../apply/apply-loop.ts';
 import { RenameGate } from '../apply/rename-gate.ts';
 import { WriteBack } from '../durability/write-back.ts';
 import { LocalChanges } from '../local/local-changes.ts';
+import { recordReleased } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { Confirmer } from './confirmer.ts';
 import { Damage } from './damage.ts';
-import { recordReleased } from './released-files.ts';
 import { Scrub } from './scrub.ts';
 
 const text = 'what was written';

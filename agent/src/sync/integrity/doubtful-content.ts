@@ -2,6 +2,7 @@ import { conflictPath } from '../../core/conflict-name.ts';
 import { type DiskEntry, isSameFingerprint, permissions } from '../../core/entry.ts';
 import { stampOfMs } from '../../core/hlc.ts';
 import type { Observation } from '../ports/observation.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 
 type SeenFile = Observation & { state: 'file' };
@@ -59,12 +60,13 @@ export async function keepDoubtful(
 
 /** Copies the file to this name. `taken`: another entry has the name. A machine that was set back may find a copy that it made before. */
 async function copyTo(
-  { folder, problems }: Context,
+  context: Context,
   copy: string,
   row: DiskEntry,
   { content, blocks, fingerprint, mtimeUs }: SeenFile,
 ): Promise<'done' | 'taken' | 'not-now' | 'never'> {
-  const [result] = await folder.apply([
+  const { folder, problems } = context;
+  const [result] = await applyActions(context, [
     {
       action: {
         do: 'write',

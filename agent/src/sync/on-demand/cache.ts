@@ -14,6 +14,7 @@ import type { Peers } from '../members/peers.ts';
 import type { DiskRoom } from '../ports/folder.ts';
 import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
@@ -354,7 +355,8 @@ export class Cache {
     const present = rows.filter((row) => isSameRow(journal.disk.at(row.path), row) && mayDrop(this.#context, row));
     if (present.length === 0) return;
     journal.disk.record(present.map(({ path, dot }) => remoteEntry(path, dot)));
-    const results = await folder.apply(
+    const results = await applyActions(
+      this.#context,
       present.flatMap(({ path, fingerprint, content }) =>
         fingerprint === undefined ? [] : [{ action: { do: 'unlink', path, expected: fingerprint, content } as const }],
       ),

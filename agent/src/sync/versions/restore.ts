@@ -5,6 +5,7 @@ import { noBytes } from '../../core/plan/action.ts';
 import { type CurrentAt, type CurrentVersion, withCurrent } from '../integrity/current-version.ts';
 import { directoryMode, missingParents, placingRefusal } from '../integrity/placing.ts';
 import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import type { OldVersions } from './old-versions.ts';
 
@@ -132,7 +133,7 @@ export async function put(
     ...parents.map((action) => ({ action })),
     { action, keep: current.operation?.content },
   ];
-  const results = await context.folder.apply(requests);
+  const results = await applyActions(context, requests);
   const touched = requests.map(({ action }) => ('path' in action ? action.path : action.to));
   const failed = results.find(({ result }) => result !== 'done');
   if (failed === undefined) return { restoration: { done: true, changed: true }, touched };

@@ -3,6 +3,7 @@ import type { Settlement } from '../../core/history/settlement.ts';
 import { type CurrentAt, withCurrent } from '../integrity/current-version.ts';
 import { placingRefusal } from '../integrity/placing.ts';
 import type { ActionRequest, ContentSource } from '../ports/folder.ts';
+import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import { put, type Restoration, type RestoreParts, settled, sourceOf } from './restore.ts';
 
@@ -122,8 +123,8 @@ async function removeAt(context: Context, path: string, currentAt: CurrentAt): P
   );
 }
 
-async function execute({ folder }: Context, request: ActionRequest, path: string): Promise<Restoration> {
-  const [result] = await folder.apply([request]);
+async function execute(context: Context, request: ActionRequest, path: string): Promise<Restoration> {
+  const [result] = await applyActions(context, [request]);
   if (result?.result === 'done') return { done: true, changed: true };
   if (result?.result === 'problem') return refused(result.detail);
   return refused(`${path} changed in this moment, and was left as it is: look at it again.`);

@@ -1,7 +1,23 @@
 import { isSameFingerprint, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
-import type { ReleasedFile } from '../ports/folder.ts';
-import type { Context } from '../state/context.ts';
-import { writeIfRoom } from '../state/disk-room.ts';
+import type { ActionRequest, ActionResult, ReleasedFile } from '../ports/folder.ts';
+import type { Context } from './context.ts';
+import { writeIfRoom } from './disk-room.ts';
+
+/**
+ * Executes actions in the folder, as `Folder.apply` does, and records the files that failed ones released. Call it under the folder lock:
+ * no other code calls `Folder.apply`.
+ */
+export async function applyActions(
+  { folder, journal }: Pick<Context, 'folder' | 'journal'>,
+  requests: readonly ActionRequest[],
+): Promise<readonly ActionResult[]> {
+  const results = await folder.apply(requests);
+  recordReleased(
+    { journal },
+    results.flatMap((result) => ('released' in result && result.released ? [result.released] : [])),
+  );
+  return results;
+}
 
 /**
  * Records the change times of files that lost a name in `.lockstep`. With their former ones, bytes that the disk has damaged since would be

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { contentOfText } from '../../sim/disk/content.ts';
+import { stateRoot } from '../../sim/folder/call-gate.ts';
+import { LoneMember } from '../../sim/lone-member.ts';
+import { LocalChanges } from '../local/local-changes.ts';
+import { put } from './restore.ts';
+
+test('[MT21] a file that could not be replaced by an old version has its new change time in its row', async () => {
+  const member = new LoneMember();
+  const { context, volume, operationWriter } = member;
+  const { folder, journal } = context;
+  const changes = new LocalChanges(context, operationWriter, 600_000);
+  volume.disk.write('file', contentOfText('what was written'));
+  const started = changes.start();
+  await member.passes(2_000);
+  await started;
+  const before = journal.disk.at('file')?.fingerprint;
+  const [operation] = journal.heads.at('file');
+  if (before === undefined || operation === undefined) throw new Error('the file was not journaled');
+
+  folder.apply = async (requests) => {
+    // What a replacement does that fails after it gave the file its second name.
+    volume.disk.link('file', `${stateRoot}/staging/held`);
+    volume.disk.unlink(`${stateRoot}/staging/held`);
+    const [seen] = await folder.observe([{ path: 'file' }]);
+    if (seen?.state !== 'file') throw new Error('the file is missing');
+    const released = { before, after: seen.fingerprint };
+    return requests.map(() => ({ result: 'problem', code: 'path-in-the-way', detail: 'refused', released }));
+  };
+  const version = member.operation('file', { kind: 'put', text: 'an old version' });
+  const putting = put(context, { path: 'file', version, source: { from: 'history' } }, async () => ({
+    fingerprint: before,
+    operation,
+  }));
+  await member.passes(1_000);
+  expect((await putting).restoration).toEqual({ done: false, reason: 'refused' });
+  expect(journal.disk.at('file')?.fingerprint?.ctimeMs).toBeGreaterThan(before.ctimeMs);
+});
