@@ -19,7 +19,7 @@ test('[MT21] a file that could not be replaced by an old version has its new cha
   if (before === undefined || operation === undefined) throw new Error('the file was not journaled');
 
   folder.apply = async (requests) => {
-    // What a replacement does that fails after it gave the file its second name.
+    // As a replacement that fails after it gave the file its second name.
     volume.disk.link('file', `${stateRoot}/staging/held`);
     volume.disk.unlink(`${stateRoot}/staging/held`);
     const [seen] = await folder.observe([{ path: 'file' }]);

@@ -16,16 +16,14 @@ export interface Blocking {
   readonly reason: string;
 }
 
+interface Parts {
+  readonly context: Context;
+  readonly peers: Peers;
+  readonly applyLoop: { reason(path: string): string | undefined };
+}
+
 /** The reasons why this member and `others` do not hold the operations that a wait counts. */
-export function whatBlocks(
-  parts: {
-    readonly context: Context;
-    readonly peers: Peers;
-    readonly applyLoop: { reason(path: string): string | undefined };
-  },
-  others: readonly Peer[],
-  holders: ReplicaCount,
-): readonly Blocking[] {
+export function whatBlocks(parts: Parts, others: readonly Peer[], holders: ReplicaCount): readonly Blocking[] {
   const { context, peers } = parts;
   const blocking: Blocking[] = [];
   const own = context.journal.applied();
@@ -48,7 +46,7 @@ export function whatBlocks(
       const problems = peer.said?.problems ?? 0;
       const report = problems === 0 ? '' : `: it reports ${formatItems(problems, 'problem')}`;
       const isHeard = peer.ready || peer.passedOn !== undefined;
-      const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer, peers);
+      const reason = isHeard ? `${name} has not finished with it${report}.` : absentReason(name, peer, parts);
       blocking.push({
         path: pathToShow(context.journal.log.operation(dot)),
         member: peer.id,
@@ -68,7 +66,7 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 }
 
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
-function absentReason(name: string, peer: Peer, peers: Peers): string {
+function absentReason(name: string, peer: Peer, { context, peers }: Pick<Parts, 'context' | 'peers'>): string {
   if (peers.isPaused) return `This member is paused, so ${name} gets nothing from it. Run lockstep resume here.`;
   if (peer.lastError !== undefined && removerIn(peer.lastError) !== undefined)
     return refusedByText(name, peer.lastError);
@@ -77,6 +75,9 @@ function absentReason(name: string, peer: Peer, peers: Peers): string {
   if (peers.record(peer.id)?.mayBeAway === true)
     return `${name} is away, and is marked as a member that may be. It is counted: wait until it is back, ${orFewer}`;
   if (peer.stopped) return `${name} is shut down. Start it again, ${orFewer}`;
+  // It runs: its agent need not be started.
+  const failing = context.problems.list().find(({ code, member }) => code === 'session-failing' && member === name);
+  if (failing !== undefined) return failing.detail;
   const why = peer.lastError === undefined ? '' : ` (${peer.lastError})`;
   return (
     `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until lockstep remove ` +

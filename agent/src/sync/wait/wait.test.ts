@@ -91,6 +91,15 @@ test('[FK3] [FK6] a wait that a seal does not end names the blocking operations 
   expect(await outcome).toMatchObject({ done: false, holding: 1, blocking: [{ path: cut.path, member: bee }] });
 });
 
+test('[SY20] a wait says of a member whose sessions fail what to do, and not to start it', async () => {
+  const { ant, outcome } = await waiting();
+  const end = { reason: 'replaced by a newer session', isFault: false, lastedMs: 1_000 };
+  for (let attempt = 0; attempt < 5; attempt++) ant.peers.failures.ended(bee, 'bee', end);
+  await ant.passes(timeoutMs);
+  const reason = expect.stringMatching(/^Sessions with bee keep failing .*Two agents may run as this member/);
+  expect(await outcome).toMatchObject({ done: false, blocking: [{ member: bee, reason }] });
+});
+
 test('[AK5] a wait at a member that is stopping says so, and does not report unexamined changes as durable', async () => {
   const ant = new LoneMember();
   const { context } = ant;
