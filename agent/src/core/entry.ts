@@ -175,9 +175,14 @@ export function remoteEntry(path: string, { origin, seq }: Dot): DiskChange {
 const typeBits = 0o170000;
 const directoryBits = 0o040000;
 const fileBits = 0o100000;
+const linkBits = 0o120000;
 
 export function isDirectoryMode(mode: number): boolean {
   return (mode & typeBits) === directoryBits;
+}
+
+export function isLinkMode(mode: number): boolean {
+  return (mode & typeBits) === linkBits;
 }
 
 export function isFileMode(mode: number): boolean {

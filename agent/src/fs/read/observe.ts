@@ -6,7 +6,7 @@ import {
   isStatePath,
   parentOf,
 } from '@lockstep/shared';
-import { type Fingerprint, isSameFingerprint } from '../../core/entry.ts';
+import { type Fingerprint, isLinkMode, isSameFingerprint } from '../../core/entry.ts';
 import type { Observation, ObserveRequest } from '../../sync/ports/observation.ts';
 import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
@@ -90,7 +90,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     if (found === undefined) return { path, state: 'absent' };
     const { entry, stats } = found;
     if (isState(places, stats) || !descent.isSpelledSo(path)) return { path, state: 'absent' };
-    if (expected !== undefined && isSame(stats, expected)) return { path, state: 'same' };
+    if (expected !== undefined && isSame(stats, expected) && !isLinkMode(stats.mode)) return { path, state: 'same' };
     unread = fingerprintOf(stats);
     switch (typeOf(stats)) {
       case 'special':

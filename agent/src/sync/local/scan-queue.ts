@@ -8,7 +8,7 @@ import {
   stateDirectoryName,
   unreadHoldMs,
 } from '@lockstep/shared';
-import { isSameEntry } from '../../core/entry.ts';
+import { type DiskEntry, type Fingerprint, isLinkMode, isSameEntry } from '../../core/entry.ts';
 import type { ScannedDirectory } from '../ports/observation.ts';
 import type { Context } from '../state/context.ts';
 
@@ -200,8 +200,7 @@ export class ScanQueue {
       const child = joinPath(path, entry.name);
       const row = rows.get(child);
       rows.delete(child);
-      if (row?.fingerprint === undefined || row.racy || !isSameEntry(row.fingerprint, entry.fingerprint))
-        this.#listener.mark(child);
+      if (!isCertainlySame(row, entry.fingerprint)) this.#listener.mark(child);
       // The problem of a link's target stays until the next detection.
       if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
     }
@@ -213,6 +212,15 @@ export class ScanQueue {
     // A name that is missing in an incomplete listing may still exist.
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
   }
+}
+
+/**
+ * False for a link that was made again at once: its inode number, size and times may be those of the former one. To read it costs less than
+ * to know when that is excluded.
+ */
+function isCertainlySame(row: DiskEntry | undefined, seen: Fingerprint): boolean {
+  if (row?.fingerprint === undefined || row.racy || isLinkMode(seen.mode)) return false;
+  return isSameEntry(row.fingerprint, seen);
 }
 
 /** Results of a scan, in addition to the entries to compare. */
