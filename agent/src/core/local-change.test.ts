@@ -68,6 +68,25 @@ describe('the row × the entry, while the head is the operation of the row', () 
     expect(words(find({ seen: seen(directory(), 2), row, shown, head: shown }))).toBe('refresh');
   });
 
+  describe('[LC43] a file system without modes shows another one than the operation has', () => {
+    const shown = operation('p', file('A', { mode: 0o600 }), { origin: ant, seq: 1 });
+    const row = rowOf(shown, file('A', { mode: 0o755 }));
+
+    test('under another inode number, which is no change', () => {
+      const found = find({ seen: seen(file('A', { mode: 0o755 }), 2), row, shown, head: shown });
+      expect(words(found)).toBe('refresh');
+    });
+
+    test.each([
+      ['an edit', file('B', { mode: 0o755 }), 'put', 0o600],
+      ['another time', file('A', { mode: 0o755, mtimeUs: 9_000_000 }), 'attr', 0o600],
+      ['another mode', file('A', { mode: 0o555 }), 'attr', 0o555],
+    ])('and then %s: the others get the mode that its user meant', (_, is, kind, mode) => {
+      const found = find({ seen: seen(is), row, shown, head: shown });
+      expect(found).toMatchObject({ do: 'draft', draft: { kind, mode } });
+    });
+  });
+
   test('[LC1] the row of a directory is refreshed if only its recorded mode is another one', () => {
     const shown = operation('p', directory({ mode: 0o700 }), { origin: ant, seq: 1 });
     const row = rowOf(shown, directory());

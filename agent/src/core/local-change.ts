@@ -137,11 +137,13 @@ export function findLocalChange(input: Comparison): LocalChange {
     mtimeUs === undefined ||
     isSameTime(mtimeUs, operation.mtimeUs ?? 0) ||
     (operation === shown && present && row.fingerprint !== undefined && isLeftTime(seen, row.fingerprint));
+  const hasSameMode = (operation: Operation): boolean =>
+    operation.mode === mode || (operation === shown && present && row.fingerprint?.mode === fingerprint.mode);
   const matches = (operation: Operation): 'no' | 'content' | 'all' => {
     if (entryType(operation) !== seen.state) return 'no';
     if (seen.state === 'symlink') return operation.target === seen.target ? 'all' : 'no';
     if (seen.state === 'file' && operation.content !== seen.content) return 'no';
-    return operation.mode === mode && hasSameTime(operation) ? 'all' : 'content';
+    return hasSameMode(operation) && hasSameTime(operation) ? 'all' : 'content';
   };
   // The agent was killed between two steps: it records a file as remote before it removes it, and as shown after it has written it.
   if (row?.remote && ownDelete === undefined && input.shown && matches(input.shown) === 'all') {
@@ -182,9 +184,10 @@ export function findLocalChange(input: Comparison): LocalChange {
     return { do: 'draft', draft: { ...base, kind: 'symlink', mode: undefined, target: seen.target } };
   }
   const { content, blocks, bytes } = seen;
-  // If this file system cannot keep that time, the other members keep theirs. A directory that was shown has no time to keep.
+  // If this file system cannot keep that time or mode, the other members keep theirs. A directory that was shown has no time to keep.
+  const kept = shown !== undefined && hasSameMode(shown) ? shown.mode : mode;
   const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
-  const file = { ...base, content, size: fingerprint.size, mtimeUs: time, blocks };
+  const file = { ...base, content, size: fingerprint.size, mode: kept, mtimeUs: time, blocks };
   const draft: Draft =
     matchesShown === 'content' && !isOfBranch(shown)
       ? { ...file, kind: 'attr', keeps: replacedHere }

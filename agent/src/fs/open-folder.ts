@@ -7,7 +7,7 @@ import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
 import { clearStaging, type ShownFiles } from './apply/left-files.ts';
 import { DiskFolder } from './disk-folder.ts';
-import { isOneInode, lstatIfThere } from './entry-stat.ts';
+import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
 import { readAccepted } from './mounts/mount-file.ts';
 import { nodeControlCalls, nodeSystemCalls } from './node-system-calls.ts';
@@ -128,10 +128,13 @@ export const caseFolding = {
   remedy: 'Keep the folder on ext4, xfs or btrfs as they are made by default.',
 } as const;
 
-/** True if the directory also exists under its name in capital letters. Writes nothing. */
+/**
+ * True if the directory also exists under its name in capital letters, and is not listed under it. Writes nothing. The inode number does not
+ * decide: some file systems that a program serves give each spelling its own.
+ */
 export function foldsCase(system: SystemCalls, directory: string): boolean {
-  const capitals = `${dirname(directory)}/${basename(directory).toUpperCase()}`;
-  return isOneInode(lstatIfThere(system, directory), lstatIfThere(system, capitals));
+  const [parent, capitals] = [dirname(directory), basename(directory).toUpperCase()];
+  return lstatIfThere(system, `${parent}/${capitals}`) !== undefined && !system.readdir(parent).includes(capitals);
 }
 
 function directoryStats(system: SystemCalls, path: string, absent: string): EntryStats {

@@ -27,6 +27,7 @@ export function problemOf(error: unknown, path: string): PathProblem {
   if (errorCode === undefined) throw error;
   const shown = path || 'the folder';
   const subject = path || 'The folder';
+  if (errorCode === 'EPERM' && (error as NodeJS.ErrnoException).syscall === 'symlink') return noLinks(path);
   switch (errorCode) {
     case 'EACCES':
       return {
@@ -87,6 +88,16 @@ export function inTheWay(path: string, obstacle: string): PathProblem {
     detail:
       `A socket, pipe, device or mount point is at ${obstacle}: move it away or unmount it. Then the entry that belongs at ${path} is put ` +
       'there.',
+  };
+}
+
+/** The problem of a link on a file system without links: symlink(2) is called in `.lockstep/staging` alone, which no attribute protects. */
+function noLinks(path: string): PathProblem {
+  return {
+    code: 'path-permission',
+    detail:
+      `${path} is a symbolic link, and the file system of this folder allows none. Remove the link on a member that has it, or move this ` +
+      'folder to ext4, xfs or btrfs.',
   };
 }
 

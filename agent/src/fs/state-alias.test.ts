@@ -54,7 +54,7 @@ describe.skipIf(!canBind)('[WT8] no path under any name leads into the state dir
     writeFileSync(key, 'secret');
     mkdirSync(join(root, name));
     mountOver(join(root, '.lockstep'), join(root, name));
-    expect(foldsCase(nodeSystemCalls(), join(root, '.lockstep'))).toBe(name === '.LOCKSTEP');
+    expect(foldsCase(nodeSystemCalls(), join(root, '.lockstep'))).toBe(false);
     const path = `${name}/identity.key`;
     expect(readFileSync(join(root, path), 'utf8')).toBe('secret');
     // Under the other name, the mount is not part of the folder.
@@ -71,6 +71,19 @@ describe.skipIf(!canBind)('[WT8] no path under any name leads into the state dir
     expect(readFileSync(key, 'utf8')).toBe('secret');
     expect(readdirSync(join(root, '.lockstep'))).not.toContain('new');
   });
+});
+
+test('[WT9] a file system that gives each spelling of a name an inode number of its own folds case too', async () => {
+  subject = await openDiskSubject();
+  const state = join(subject.root, '.lockstep');
+  const system = nodeSystemCalls();
+  expect(foldsCase(system, state)).toBe(false);
+  // As high-level FUSE file systems do, which number paths.
+  const lstat = (path: string) => {
+    const stats = system.lstat(path.toLowerCase() === state.toLowerCase() ? state : path);
+    return stats && Object.assign(stats, { ino: path === state ? 1 : 2 });
+  };
+  expect(foldsCase({ ...system, lstat }, state)).toBe(true);
 });
 
 /** A directory in which `a` and `A` are the same name, on a loop device. Undefined if this system has none. */

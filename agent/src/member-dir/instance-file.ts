@@ -79,13 +79,14 @@ export async function inspectInstance(directory: string): Promise<'same' | 'move
     recorded === 'missing'
       ? `${instancePath(state)} is missing, so it is unknown whether ${state} was copied from another folder.`
       : recorded.path === found.path
-        ? `${state} is not the one that was made here: the folder was copied or restored from a backup.`
+        ? `${state} is not the one that was made here: the folder was copied or restored from a backup, or its file system gives ` +
+          'files other inode numbers at each mount, as FAT and some FUSE file systems do.'
         : `${state} was copied from ${recorded.path}.`;
   throw new LockstepError(
     'copied-state',
     `${origin} Two members must not share one identity. To make this folder a member of its own, keep a copy of ` +
       `${join(state, 'cluster.key')}, remove ${state} and run \`lockstep init --cluster-key-file\` again: your files stay. ` +
-      'If the original is gone for good, `lockstep up --adopt` continues with this one.',
+      'If the original is gone for good, or there is no other, `lockstep up --adopt` continues with this one.',
   );
 }
 

@@ -26,6 +26,7 @@ import {
   checkStateDirectory,
   clusterKeyPath,
   findMemberFolder,
+  hideFromGit,
   initStateDirectory,
   recordPlace,
   statePath,
@@ -67,6 +68,44 @@ describe('init', () => {
     expect((await loadConfig(ant)).config.name).toBe('ant');
     expect(await readdir(ant)).toEqual(['.lockstep']);
     expect(await checkStateDirectory(ant, { adopt: false })).toBe('same');
+  });
+
+  test.each(['by init', 'by a start of what another version made'])(
+    '[CL30] git neither publishes nor removes the state directory: hidden %s',
+    async (how) => {
+      await init(ant);
+      if (how !== 'by init') {
+        await rm(join(statePath(ant), '.gitignore'));
+        await hideFromGit(ant);
+      }
+      const files = await readdir(statePath(ant));
+      const git = (...args: readonly string[]) =>
+        execFileSync('git', ['-c', 'user.name=ant', '-c', 'user.email=ant@localhost', ...args], {
+          cwd: root,
+          encoding: 'utf8',
+        });
+      git('init', '--quiet');
+      await writeFile(join(ant, 'note'), 'tracked');
+      git('add', '--all');
+      expect(git('ls-files')).toBe('ant/note\n');
+      git('commit', '--quiet', '--message', 'first');
+      await writeFile(join(ant, 'draft'), 'untracked');
+      git('stash', '--quiet', '--include-untracked');
+      await writeFile(join(ant, 'draft'), 'untracked');
+      git('clean', '--quiet', '-fd');
+      expect(await readdir(ant)).toEqual(['.lockstep', 'note']);
+      expect(await readdir(statePath(ant))).toEqual(files);
+    },
+  );
+
+  test('[CL30] a rule for git that a user wrote stays, and a start goes on without one', async () => {
+    await init(ant);
+    const rule = join(statePath(ant), '.gitignore');
+    await writeFile(rule, 'of a user');
+    await hideFromGit(ant);
+    expect(await readFile(rule, 'utf8')).toBe('of a user');
+    await rm(statePath(ant), { recursive: true });
+    await hideFromGit(ant);
   });
 
   test('[CL2] makes the folder if it does not exist, but not inside the folder of a member', async () => {

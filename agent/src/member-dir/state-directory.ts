@@ -6,7 +6,7 @@ import { configTemplate } from '../config/config-template.ts';
 import type { ConfigText } from '../config/schema.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/keys/cluster-key.ts';
 import { createIdentity } from '../net/keys/identity.ts';
-import { syncDirectory, writeDurably } from './durable-file.ts';
+import { syncDirectory, writeDurably, writeNewDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { saveIdentity } from './identity-files.ts';
 import { checkInstance, inspectInstance, writeInstance } from './instance-file.ts';
@@ -174,6 +174,7 @@ async function initFolder(options: InitOptions): Promise<Initialised> {
     await saveIdentity(draft, identity);
     await writeDurably(join(draft, 'cluster.key'), formatClusterKey(key));
     await writeDurably(join(draft, 'config.toml'), configTemplate(options.settings));
+    await writeGitRule(draft);
     await writeInstance(directory, draft);
     await rename(draft, state);
     await syncDirectory(directory);
@@ -182,6 +183,21 @@ async function initFolder(options: InitOptions): Promise<Initialised> {
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
     throw (cause as NodeJS.ErrnoException).errno === undefined ? cause : notWritable(directory, cause);
   }
+}
+
+/** The rule for git is in the state directory itself, so it holds in every repository in which the folder is. */
+function writeGitRule(state: string): Promise<void> {
+  return writeNewDurably(join(state, '.gitignore'), '*\n');
+}
+
+/**
+ * Makes git ignore the state directory if that was made by a version without this rule, or a user removed it. Otherwise `git add -A` commits
+ * the keys, and `git clean -fd` and `git stash -u` take identity and journal away. An agent starts without the rule if the disk is full.
+ */
+export async function hideFromGit(directory: string): Promise<void> {
+  await writeGitRule(statePath(directory)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === undefined) throw error;
+  });
 }
 
 /** The member's folder at or above `start`. Rejects with 'not-a-member' when there is none. */

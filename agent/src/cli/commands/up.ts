@@ -5,7 +5,13 @@ import type { Command } from 'commander';
 import type { Agent } from '../../agent.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import { acquireLock } from '../../member-dir/instance-lock.ts';
-import { checkStateDirectory, findMemberFolder, recordPlace, statePath } from '../../member-dir/state-directory.ts';
+import {
+  checkStateDirectory,
+  findMemberFolder,
+  hideFromGit,
+  recordPlace,
+  statePath,
+} from '../../member-dir/state-directory.ts';
 import { shellWord } from '../../os/shell-word.ts';
 import { type ExitCode, exitCode } from '../exit-code.ts';
 import { newcomerSentence } from '../newcomer-files.ts';
@@ -26,6 +32,7 @@ async function up(terminal: Terminal, directory: string, command: Command): Prom
   terminal.print(`member    ${config.name}\nfolder    ${directory}`);
   try {
     const origin = await checkStateDirectory(directory, { adopt });
+    await hideFromGit(directory);
     const log = await memberLog(terminal, config);
     // It may be one of two members with the same journal.
     const isDoubtful = origin === 'adopted' || origin === 'damaged';

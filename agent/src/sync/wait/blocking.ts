@@ -66,10 +66,12 @@ function pathToShow(operation: Operation | undefined): string | undefined {
 }
 
 /** The reason for an absent member, which blocks a wait for all members until it returns or leaves. */
-function absentReason(name: string, peer: Peer, { context, peers }: Pick<Parts, 'context' | 'peers'>): string {
+function absentReason(name: string, peer: Peer, { context, peers }: Parts): string {
   if (peers.isPaused) return `This member is paused, so ${name} gets nothing from it. Run lockstep resume here.`;
   if (peer.lastError !== undefined && removerIn(peer.lastError) !== undefined)
     return refusedByText(name, peer.lastError);
+  const refusal = refusalAt(peers.record(peer.id)?.addresses ?? [], context);
+  if (refusal !== undefined) return `${name} is not heard: ${refusal}`;
   const orFewer = 'or ask for fewer members, as --for majority does.';
   if (peer.paused) return `${name} is paused. Run lockstep resume on that machine, ${orFewer}`;
   if (peers.record(peer.id)?.mayBeAway === true)
@@ -83,6 +85,14 @@ function absentReason(name: string, peer: Peer, { context, peers }: Pick<Parts, 
     `${name} is not heard${why}. Start it again, ${orFewer} A member that is lost for good is counted until lockstep remove ` +
     `${peers.wordFor(peer.id)} retires it.`
   );
+}
+
+/** The problem of a refused session at one of these addresses, as a sentence that says what to do: the member there runs. */
+function refusalAt(addresses: readonly string[], { problems }: Context): string | undefined {
+  return problems
+    .list()
+    .find(({ code, member }) => code === 'member-refused' && member !== undefined && addresses.includes(member))
+    ?.detail;
 }
 
 function siblingReason(context: Context, operation: Operation): string {

@@ -59,6 +59,23 @@ async function waiting(): Promise<{
   return { ant, peer, cut, outcome, isOver: () => isOver };
 }
 
+test('[AK5] a wait that ends without a member that refuses this one says why, and does not ask to start it', async () => {
+  const ant = new LoneMember();
+  const address = '127.0.0.1:4701';
+  const record = { id: bee, name: 'bee', addresses: [address], membership: 'joined' } as const;
+  ant.received({ ...ant.operation(memberPath(bee), { kind: 'member' }, { origin }), member: record });
+  ant.peers.learn();
+  (ant.peers.get(bee) as Peer).stopped = true;
+  const refusal = `No session with ${address}: the dialler speaks protocol 14, the listener 13: upgrade Lockstep on the listener.`;
+  ant.context.problems.set('member-refused', { member: address }, refusal);
+  const outcome = waitForDurability(partsOf(ant), { for: 'all', timeoutMs }, notAborted);
+  await ant.passes(timeoutMs + 1_000);
+  const { blocking } = await outcome;
+  expect(blocking.map(({ memberName, reason }) => ({ memberName, reason }))).toEqual([
+    { memberName: 'bee', reason: `bee is not heard: ${refusal}` },
+  ]);
+});
+
 test('[FK3] [FK5] a wait continues across a seal: it ends when all hold the operations that were journaled again', async () => {
   const { ant, peer, outcome, isOver } = await waiting();
   // Bee has another operation under the second number: it does not count.
