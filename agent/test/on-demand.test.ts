@@ -190,7 +190,7 @@ test('[OD8] a wait counts members that have the whole folder, and no others', as
   expect(await three.text()).toContain('3 members were asked for, and the cluster has 2.');
   // The member on demand counts once it has what was asked about.
   await eventually(async () =>
-    expect(await ant.wait({ for: 2, timeoutMs: 3_000 })).toMatchObject({
+    expect(await ant.wait({ for: 2, timeoutMs: 1_000 })).toMatchObject({
       done: false,
       holding: 1,
       blocking: [{ path: 'file', reason: 'It is on 1 member, and is to be on 2.' }],
