@@ -59,7 +59,7 @@ describe.each(damages)('[ST5] %s', (_, damage) => {
     await bee.start();
     // Its log arrives here by another way than its sentence that it is ready.
     if (said !== undefined) await eventually(() => expect(bee.log.join('\n')).toMatch(said));
-    // What the starts before have written again is whole.
+    // The files that earlier starts have written again are whole.
     expect(bee.log.filter((line) => line.includes('damaged') && !line.includes(file))).toEqual([]);
     expect((await bee.status()).member.id).toBe(member.id);
     await cluster().connected();
