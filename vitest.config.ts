@@ -12,21 +12,29 @@ const alias = [
   { find: '@lockstep/shared', replacement: source('index.ts') },
 ];
 
-/** The tests that take a minute and more. */
+/** The tests that take a minute and more in a whole run, the longest first. */
 const long = [
-  'notices',
-  'damaged-state',
-  'health',
-  'slow-link',
-  'conflicts',
-  'churn',
-  'lost-content',
   'members',
-  'roots',
-  'set-back',
-  'problems',
+  'lost-content',
+  'on-demand',
   'crashes',
+  'roots',
+  'prefetch',
+  'set-back',
+  'copies',
   'bit-rot',
+  'problems',
+  'doctor',
+  'mounts',
+  'mount-on-demand',
+  'damaged-state',
+  'notices',
+  'changes',
+  'mount',
+  'cli',
+  'on-demand-cache',
+  'churn',
+  'may-be-away',
   'ignore-file',
 ];
 

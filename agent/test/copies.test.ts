@@ -171,13 +171,13 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   await writeFile(ant.path('film'), randomBytes(200 * kibibyte));
   // Without a rule another one must have it.
   await eventually(async () => {
-    const alone = await lockstep(['wait', ant.folder, '--timeout', '3']);
+    const alone = await lockstep(['wait', ant.folder, '--timeout', '1']);
     expect(alone.code).toBe(1);
     expect(alone.out).toContain('Only this member has it, and is to be on 2. Rules have more members keep it');
   });
   expect(await bee.wait({ for: 'all' })).toMatchObject({ done: true, byCopies: true });
   await eventually(async () => {
-    const two = await bee.wait({ for: 2, path: 'film', timeoutMs: 3_000 });
+    const two = await bee.wait({ for: 2, path: 'film', timeoutMs: 1_000 });
     expect(two).toMatchObject({
       done: false,
       blocking: [{ path: 'film', reason: 'It is on 1 member, and is to be on 2.' }],
@@ -193,11 +193,11 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   await cow.kill();
   await writeFile(ant.path('more'), randomBytes(200 * kibibyte));
   await eventually(async () => {
-    const three = await ant.wait({ for: 3, timeoutMs: 3_000 });
+    const three = await ant.wait({ for: 3, timeoutMs: 1_000 });
     expect(three.blocking).toContainEqual(expect.objectContaining({ path: 'more', memberName: 'cow' }));
   });
   await eventually(async () => {
-    const less = await lockstep(['wait', ant.folder, '--timeout', '3']);
+    const less = await lockstep(['wait', ant.folder, '--timeout', '1']);
     expect(less.code).not.toBe(0);
     expect(less.out).toMatch(/2 members of 3 know of all of it, and each file must have its copies/);
   });

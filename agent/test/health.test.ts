@@ -1,6 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { beatsSchema, healthEventsSchema, latencySpanSchema } from '@lockstep/shared/api';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
 import type { Member } from '../../testkit/member.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
@@ -20,7 +23,10 @@ async function secondsOf(at: Member, id: string | undefined, condition: 'active'
 }
 
 test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, over a restart of its agent', async () => {
-  const cluster = await startCluster(['ant', 'bee']);
+  const directory = await mkdtemp(join(tmpdir(), 'lockstep-clock-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const clock = new ShiftedClock(join(directory, 'shift'));
+  const cluster = await startCluster(['ant', 'bee'], { start: { env: clock.env } });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   const [antId, beeId] = await Promise.all([ant, bee].map(async (member) => (await member.status()).member.id));
   await vi.waitFor(async () => expect(await events(ant)).toContain('started ant'), patience);
@@ -50,10 +56,12 @@ test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, 
   expect(await secondsOf(ant, beeId, 'down')).toBeGreaterThan(0);
   await vi.waitFor(
     async () => {
+      // The round trips of a minute are kept at its end, if there are any.
+      clock.skip(60_000);
       const { points } = latencySpanSchema.parse(await ant.get(`/health/latency?from=${antId}&to=${beeId}&span=1h`));
-      expect(points.at(-1)?.most).toBeGreaterThan(0);
+      expect(points.some(({ most }) => (most ?? 0) > 0)).toBe(true);
     },
-    { timeout: 100_000, interval: 500 },
+    { ...patience, interval: 1_000 },
   );
   const response = await ant.fetch(`api/v1/health/latency?from=${antId}&to=nobody`);
   expect(response.status).toBe(400);

@@ -1,11 +1,11 @@
 import { chmod, mkdir, readFile, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { pathReportSchema } from '@lockstep/shared/api';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { addUnprivileged, isRoot } from '../../testkit/machine/unprivileged.ts';
 import type { Member } from '../../testkit/member.ts';
 import { shell } from '../../testkit/programs.ts';
 import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const rulesName = '.lockstepignore';
 const secret = 'secret.env';
@@ -31,21 +31,6 @@ async function isContent(members: readonly Member[]): Promise<void> {
   for (const member of members) await vi.waitFor(async () => expect(await member.problems()).toEqual([]), 20_000);
 }
 
-test('[IG1] rules of more than 64 KiB hold on all members, also after a restart', async () => {
-  const cluster = await startCluster(['ant', 'bee']);
-  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  await writeFile(ant.path(rulesName), `${'# a comment\n'.repeat(10_000)}${secret}\n`);
-  await inForce([ant, bee], secret);
-  await bee.restart();
-  await cluster.connected();
-  for (const member of [ant, bee]) await writeFile(member.path(secret), member.name);
-  for (const member of [ant, bee]) {
-    await writeFile(member.path(`from-${member.name}`), '');
-    await member.wait({ for: 'all' });
-  }
-  for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
-});
-
 /** The accidents of the file, and the words in which each is reported. */
 const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][] = [
   ['a symbolic link', /is a symbolic link, which is not followed/, (path) => symlink('elsewhere', path)],
@@ -58,36 +43,53 @@ const accidents: readonly [string, RegExp, (path: string) => Promise<unknown>][]
   ],
 ];
 
-test.each(accidents)(
-  '[IG6] %s as .lockstepignore: the rules stay on all members, also over a restart',
-  async (_, words, make) => {
-    const cluster = await startCluster(['ant', 'bee']);
-    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-    await writeFile(ant.path(rulesName), `${secret}\n`);
+describe('two members', () => {
+  const cluster = useCluster(['ant', 'bee']);
+
+  test('[IG1] rules of more than 64 KiB hold on all members, also after a restart', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    await writeFile(ant.path(rulesName), `${'# a comment\n'.repeat(10_000)}${secret}\n`);
     await inForce([ant, bee], secret);
-    await make(ant.path('other'));
-    await ant.stop();
-    await unlink(ant.path(rulesName));
-    await rename(ant.path('other'), ant.path(rulesName));
-    await ant.start();
-    await cluster.connected();
-    // bee received it from ant.
-    for (const member of [ant, bee]) expect(await reportOf(member)).toMatch(words);
+    await bee.restart();
+    await cluster().connected();
+    for (const member of [ant, bee]) await writeFile(member.path(secret), member.name);
     for (const member of [ant, bee]) {
-      await member.restart();
-      await cluster.connected();
-      expect(await reportOf(member)).toMatch(/the rules that were read last stay in force/);
-      await writeFile(member.path(secret), member.name);
-      await writeFile(member.path(`after-${member.name}`), '');
+      await writeFile(member.path(`from-${member.name}`), '');
       await member.wait({ for: 'all' });
     }
     for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
-    await rm(bee.path(rulesName), { recursive: true });
-    await writeFile(bee.path(rulesName), `${secret}\n*.tmp\n`);
-    await inForce([ant, bee], 'x.tmp');
-    await isContent([ant, bee]);
-  },
-);
+  });
+
+  test.each(accidents)(
+    '[IG6] %s as .lockstepignore: the rules stay on all members, also over a restart',
+    async (_, words, make) => {
+      const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+      await writeFile(ant.path(rulesName), `${secret}\n`);
+      await inForce([ant, bee], secret);
+      await make(ant.path('other'));
+      await ant.stop();
+      await unlink(ant.path(rulesName));
+      await rename(ant.path('other'), ant.path(rulesName));
+      await ant.start();
+      await cluster().connected();
+      // bee received it from ant, which has met it at its start.
+      for (const member of [ant, bee]) expect(await reportOf(member)).toMatch(words);
+      await bee.restart();
+      await cluster().connected();
+      for (const member of [ant, bee]) {
+        expect(await reportOf(member)).toMatch(/the rules that were read last stay in force/);
+        await writeFile(member.path(secret), member.name);
+        await writeFile(member.path(`after-${member.name}`), '');
+        await member.wait({ for: 'all' });
+      }
+      for (const member of [ant, bee]) expect(await readFile(member.path(secret), 'utf8')).toBe(member.name);
+      await rm(bee.path(rulesName), { recursive: true });
+      await writeFile(bee.path(rulesName), `${secret}\n*.tmp\n`);
+      await inForce([ant, bee], 'x.tmp');
+      await isContent([ant, bee]);
+    },
+  );
+});
 
 test('[IG6] a pipe takes the place of .lockstepignore while the agent runs: it is reported, and the rules stay', async () => {
   const cluster = await startCluster(['ant', 'bee']);

@@ -5,16 +5,35 @@ import { pathReportSchema } from '@lockstep/shared/api';
 import { expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { namesOf } from '../../testkit/tree.ts';
-import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { namesOf, type Tree } from '../../testkit/tree.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { addOnDemand, level, read } from './support/on-demand.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
 
+const shared = useCluster(['ant', 'bee', 'cat'], { proxied: true });
+
+interface Scene {
+  readonly cluster: Cluster;
+  readonly ant: Member;
+  readonly others: readonly [Member, Member];
+  /** The names in a tree that earlier tests have not left. */
+  readonly added: (tree: Tree) => readonly string[];
+}
+
+/** Gets ant, and two others on links that can be slowed down. All are level, whatever a test before has done to them. */
+async function openScene(): Promise<Scene> {
+  const cluster = shared();
+  const [ant, bee, cat] = cluster.members as [Member, Member, Member];
+  for (const member of cluster.members) if (!member.running) await member.start();
+  await cluster.heal();
+  const before = namesOf(await cluster.settled());
+  return { cluster, ant, others: [bee, cat], added: (tree) => namesOf(tree).filter((name) => !before.includes(name)) };
+}
+
 test('[CT14] a file that all members removed while it was ignored is deleted when the rule is removed', async () => {
-  const cluster = await startCluster(['ant', 'bee', 'cat']);
+  const { cluster, ant } = await openScene();
   const members = cluster.running;
-  const [ant] = members as [Member];
   await mkdir(ant.path('build'));
   for (const name of ['one.o', 'two.o', 'three.o']) await writeFile(ant.path('build', name), name.repeat(30_000));
   await writeFile(ant.path('kept'), 'kept');
@@ -48,13 +67,6 @@ test('[CT14] a file that all members removed while it was ignored is deleted whe
   expect(namesOf(await cluster.settled())).toEqual(['.lockstepignore', 'build', 'kept']);
   await cluster.verified();
 });
-
-/** Starts ant, and two others on links that can be slowed down. */
-async function openScene(): Promise<{ cluster: Cluster; ant: Member; others: readonly [Member, Member] }> {
-  const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
-  const [ant, bee, cat] = cluster.members as [Member, Member, Member];
-  return { cluster, ant, others: [bee, cat] };
-}
 
 function slowDown(cluster: Cluster, bytesPerSecond: number | undefined): void {
   for (const name of ['bee', 'cat']) cluster.shape('ant', name, bytesPerSecond === undefined ? {} : { bytesPerSecond });
@@ -107,7 +119,9 @@ async function loseDisk(member: Member): Promise<void> {
 async function lostEvents(members: readonly Member[]): Promise<readonly unknown[]> {
   const found: unknown[] = [];
   for (const member of members) {
-    const { events } = (await member.get('/events?after=0&limit=200')) as { events: { kind: string; data: unknown }[] };
+    const { events } = (await member.get('/events?after=0&limit=1000')) as {
+      events: { kind: string; data: unknown }[];
+    };
     found.push(...events.filter(({ kind }) => kind === 'content-lost').map(({ data }) => data));
   }
   return found;
@@ -120,7 +134,7 @@ async function untilQuiet(members: readonly Member[]): Promise<void> {
 }
 
 test('[CT14] [CT15] a file that its writer lost with disk and journal, before any other member had it, is deleted', async () => {
-  const { cluster, ant, others } = await openScene();
+  const { cluster, ant, others, added } = await openScene();
   // Like a program that creates a file and writes it later: the others have the empty file.
   await writeFile(ant.path('begun'), '');
   await cluster.settled();
@@ -141,14 +155,14 @@ test('[CT14] [CT15] a file that its writer lost with disk and journal, before an
       }
     }
   }, patience);
-  expect(namesOf(await cluster.settled())).toEqual(['d']);
+  expect(added(await cluster.settled())).toEqual(['d']);
   expect(await lostEvents(cluster.members)).toContainEqual(expect.objectContaining({ path: 'begun', name: 'ant' }));
   await untilQuiet(cluster.members);
   await cluster.verified();
 });
 
 test('[CT14] an older version on a disk is not deleted: a person decides', async () => {
-  const { cluster, ant, others } = await openScene();
+  const { cluster, ant, others, added } = await openScene();
   await writeFile(ant.path('file'), 'the older version');
   await cluster.settled();
   await writeAndGo(cluster, ant, ['file']);
@@ -163,7 +177,7 @@ test('[CT14] an older version on a disk is not deleted: a person decides', async
   for (const { path } of others.map((member) => ({ path: member.path('file') })))
     expect(await readFile(path, 'utf8')).toBe('the older version');
   await writeFile(bee.path('file'), 'what the person decided');
-  expect(namesOf(await cluster.settled())).toEqual(['file']);
+  expect(added(await cluster.settled())).toEqual(['file']);
   expect(await readFile(ant.path('file'), 'utf8')).toBe('what the person decided');
   await untilQuiet(cluster.members);
 });
@@ -171,9 +185,9 @@ test('[CT14] an older version on a disk is not deleted: a person decides', async
 test.each([
   {
     how: 'leaves',
-    go: async (ant: Member) => {
+    go: async (ant: Member, _: Member, path: string) => {
       const refused = await lockstep(['leave', ant.folder]);
-      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('is on this member only: whole. Wait') });
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`is on this member only: ${path}. Wait`) });
       expect(await lockstep(['leave', '--anyway', ant.folder])).toMatchObject({ code: 0 });
       await ant.ended();
     },
@@ -192,27 +206,56 @@ test.each([
   },
 ])(
   '[CT14] a file whose writer $how before any other member had it comes back with the writer',
-  async ({ go, comeBack }) => {
-    const { cluster, ant, others } = await openScene();
+  async ({ how, go, comeBack }) => {
+    const path = `whole of one that ${how}`;
+    const { cluster, ant, others, added } = await openScene();
     const [bee] = others;
-    await writeAndGo(cluster, ant, ['whole'], () => go(ant, bee));
-    const written = await readFile(ant.path('whole'));
+    await writeAndGo(cluster, ant, [path], () => go(ant, bee, path));
+    const written = await readFile(ant.path(path));
     for (const member of others) {
       await vi.waitFor(async () => {
         const { problems } = await member.status();
-        expect(problems).toMatchObject([{ path: 'whole', detail: expect.stringContaining('ant may have it') }]);
+        expect(problems).toMatchObject([{ path, detail: expect.stringContaining('ant may have it') }]);
       }, patience);
     }
     await comeBack(ant, bee);
     await cluster.connected();
-    expect(namesOf(await cluster.settled())).toEqual(['whole']);
-    for (const member of cluster.members) expect((await readFile(member.path('whole'))).equals(written)).toBe(true);
+    expect(added(await cluster.settled())).toEqual([path]);
+    for (const member of cluster.members) expect((await readFile(member.path(path))).equals(written)).toBe(true);
     await untilQuiet(cluster.members);
   },
 );
 
+test('[CT13] a conflict is joined without the version that every member lacks, once its writer is back', async () => {
+  const { cluster, ant, others, added } = await openScene();
+  const [bee, cat] = others;
+  await writeFile(bee.path('contested'), 'before');
+  await cluster.settled();
+  cluster.links('ant', 'cut');
+  for (const { name } of others) await cluster.apart('ant', name);
+  await writeFile(bee.path('contested'), 'by bee');
+  await writeFile(join(cluster.root, 'draft'), randomBytes(3_000_000));
+  await rename(join(cluster.root, 'draft'), ant.path('contested'));
+  for (const member of [ant, bee]) await member.rescan();
+  slowDown(cluster, 40_000);
+  cluster.links('ant', 'open');
+  for (const member of others) {
+    await vi.waitFor(async () => expect((await reportOf(member, 'contested')).heads).toHaveLength(2), patience);
+  }
+  await ant.kill();
+  slowDown(cluster, undefined);
+  await loseDisk(ant);
+  await ant.start();
+  await cluster.connected();
+  expect(added(await cluster.settled())).toEqual(['contested']);
+  for (const member of cluster.members) expect(await readFile(member.path('contested'), 'utf8')).toBe('by bee');
+  expect(await lostEvents([ant, bee, cat])).toContainEqual(expect.objectContaining({ path: 'contested', name: 'ant' }));
+  await untilQuiet(cluster.members);
+  await cluster.verified();
+});
+
 test('[CT12] each remedy in the runbook resolves a missing content while its writer is away', async () => {
-  const { cluster, ant, others } = await openScene();
+  const { cluster, ant, others, added } = await openScene();
   for (const name of ['written again', 'deleted']) await writeFile(ant.path(name), 'the older version');
   await cluster.settled();
   const paths = ['written again', 'deleted', 'fresh', 'gone/with its directory', 'put again'];
@@ -230,41 +273,13 @@ test('[CT12] each remedy in the runbook resolves a missing content while its wri
   await writeFile(bee.path('fresh'), '');
   await bee.rescan();
   await unlink(bee.path('fresh'));
-  expect(namesOf(await cluster.settled([bee, cat], 60_000, 2))).toEqual(['put again', 'written again']);
+  expect(added(await cluster.settled([bee, cat], 60_000, 2))).toEqual(['put again', 'written again']);
   await untilQuiet(others);
   for (const member of others) {
     expect(await readFile(member.path('written again'), 'utf8')).toBe('from a backup');
     for (const path of ['deleted', 'fresh', 'gone/with its directory'])
       expect((await reportOf(member, path)).heads.map(({ kind }) => kind)).toEqual(['delete']);
   }
-});
-
-test('[CT13] a conflict is joined without the version that every member lacks, once its writer is back', async () => {
-  const { cluster, ant, others } = await openScene();
-  const [bee, cat] = others;
-  await writeFile(bee.path('file'), 'before');
-  await cluster.settled();
-  cluster.links('ant', 'cut');
-  for (const { name } of others) await cluster.apart('ant', name);
-  await writeFile(bee.path('file'), 'by bee');
-  await writeFile(join(cluster.root, 'draft'), randomBytes(3_000_000));
-  await rename(join(cluster.root, 'draft'), ant.path('file'));
-  for (const member of [ant, bee]) await member.rescan();
-  slowDown(cluster, 40_000);
-  cluster.links('ant', 'open');
-  for (const member of others) {
-    await vi.waitFor(async () => expect((await reportOf(member, 'file')).heads).toHaveLength(2), patience);
-  }
-  await ant.kill();
-  slowDown(cluster, undefined);
-  await loseDisk(ant);
-  await ant.start();
-  await cluster.connected();
-  expect(namesOf(await cluster.settled())).toEqual(['file']);
-  for (const member of cluster.members) expect(await readFile(member.path('file'), 'utf8')).toBe('by bee');
-  expect(await lostEvents([ant, bee, cat])).toContainEqual(expect.objectContaining({ path: 'file', name: 'ant' }));
-  await untilQuiet(cluster.members);
-  await cluster.verified();
 });
 
 test('[CT14] a directory that is renamed on demand while a user overwrites its file elsewhere is settled', async () => {

@@ -71,11 +71,11 @@ test('[MB15] a member that may be away is away when it is off, on every member a
     mayBeAway: true,
   });
 
-  // The mark is in the journal: it holds for an agent that never heard cat since its start.
+  // The mark is in the journal: it holds for an agent that never heard cat since its start. Another member is told, which shows that
+  // notices work.
+  await dog.kill();
   await ant.restart();
   await until('cat', ant, 'away');
-  // Another member is told, which shows that notices work.
-  await dog.kill();
   await expect.poll(() => told, patience).toContain(`down ${dogId}`);
   expect(told.filter((key) => key.includes(catId))).toEqual([]);
   const beats = beatsSchema.parse(await ant.get('/health/beats?span=1h'));

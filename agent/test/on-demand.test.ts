@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { remotePageSchema } from '@lockstep/shared/api';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../testkit/eventually.ts';
-import { lockstep } from '../../testkit/member.ts';
-import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { addOnDemand, level, namesIn, put, read } from './support/on-demand.ts';
 
 const mebibyte = 1_048_576;
@@ -87,92 +87,104 @@ test('[OD2] a read from a member that hangs goes on from another one that has th
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test('[OD3] a new version makes the old one invisible at once', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const first = randomBytes(mebibyte);
-  await writeFile(ant.path('large'), first);
-  const cow = await addOnDemand(cluster, 'cow');
-  await level(cow, ant);
-  await read(cow, 'large');
-  await eventually(() => expect(readFileSync(cow.path('large')).equals(first)).toBe(true));
-  await writeFile(ant.path('large'), randomBytes(mebibyte));
-  await ant.wait({ for: 'all' });
-  await level(cow, ant);
-  expect(existsSync(cow.path('large'))).toBe(false);
-});
-
-test('[OD4] what is written on a member on demand reaches the others, and what is in its folder can be edited', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  await ant.put('notes.txt', 'one\n');
-  const cow = await addOnDemand(cluster, 'cow');
-  await cow.put('new.txt', 'from cow\n');
-  await level(ant, cow);
-  expect(readFileSync(ant.path('new.txt'), 'utf8')).toBe('from cow\n');
-  await read(cow, 'notes.txt');
-  await eventually(() => expect(namesIn(cow)).toContain('notes.txt'));
-  await cow.put('notes.txt', 'two\n');
-  await eventually(() => expect(readFileSync(ant.path('notes.txt'), 'utf8')).toBe('two\n'));
-  expect(namesIn(ant)).toEqual(['new.txt', 'notes.txt']);
-});
-
-test('[OD7] a file that is not on this disk is replaced, renamed and deleted as any other, and not fetched for it', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  for (const name of ['put', 'move', 'delete']) await ant.put(name, `${name} of ant\n`);
-  const cow = await addOnDemand(cluster, 'cow');
-  await level(cow, ant);
-  expect((await put(cow, 'put', 'of cow\n', { 'if-match': '*' })).status).toBe(200);
-  const move = await cow.fetch('api/v1/files/move', {
-    method: 'MOVE',
-    headers: { 'if-match': '*', destination: '/api/v1/files/new/moved' },
+describe('one member with the whole folder, and one on demand', () => {
+  const cluster = useCluster(['ant']);
+  beforeAll(async () => {
+    await addOnDemand(cluster(), 'cow');
   });
-  expect(move.status).toBe(201);
-  expect((await cow.fetch('api/v1/files/delete', { method: 'DELETE', headers: { 'if-match': '*' } })).status).toBe(200);
-  await eventually(() => expect(namesIn(ant)).toEqual(['new', 'new/moved', 'put']));
-  await level(ant, cow);
-  expect(readFileSync(ant.path('put'), 'utf8')).toBe('of cow\n');
-  expect(readFileSync(ant.path('new/moved'), 'utf8')).toBe('move of ant\n');
-  expect(namesIn(cow)).toEqual(['new', 'put']);
-});
 
-test('[OD7] a directory takes with it what is not on this disk', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  await mkdir(ant.path('old/deep'), { recursive: true });
-  for (const name of ['old/a', 'old/b', 'old/deep/c']) await ant.put(name, `${name}\n`);
-  const cow = await addOnDemand(cluster, 'cow');
-  await level(cow, ant);
-  await read(cow, 'old/a');
-  await eventually(() => expect(namesIn(cow)).toContain('old/a'));
-  await rename(cow.path('old'), cow.path('new'));
-  await eventually(() => expect(namesIn(ant)).toEqual(['new', 'new/a', 'new/b', 'new/deep', 'new/deep/c']));
-  await level(ant, cow);
-  expect(namesIn(cow)).toEqual(['new', 'new/a', 'new/deep']);
-  expect(await read(cow, 'new/deep/c')).toBe('old/deep/c\n');
-  const answer = await cow.fetch('api/v1/files/new?entries=4', { method: 'DELETE', headers: { 'if-match': '*' } });
-  expect(await answer.json()).toMatchObject({ entries: 5, left: [] });
-  await eventually(() => expect(namesIn(ant)).toEqual([]));
-});
+  /** The two, with an empty directory for a test. */
+  async function pair(room: string): Promise<[Member, Member]> {
+    const [ant, cow] = [cluster().member('ant'), cluster().member('cow')];
+    await mkdir(ant.path(room));
+    await level(cow, ant);
+    return [ant, cow];
+  }
 
-test('[OD7] what was deleted elsewhere while it was not here is gone here too, and a rename of its directory brings nothing back', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  await mkdir(ant.path('dir'));
-  for (const name of ['x1', 'x2', 'x3']) await ant.put(`dir/${name}`, `${name}\n`);
-  const cow = await addOnDemand(cluster, 'cow');
-  await level(cow, ant);
-  await rm(ant.path('dir/x2'));
-  await rename(ant.path('dir/x1'), ant.path('dir/x1r'));
-  await eventually(async () => {
-    const page = remotePageSchema.parse(await (await cow.fetch('api/v1/remote?directory=dir')).json());
-    expect(page.files.map(({ name }) => name)).toEqual(['x1r', 'x3']);
+  test('[OD3] a new version makes the old one invisible at once', async () => {
+    const [ant, cow] = await pair('replaced');
+    const first = randomBytes(mebibyte);
+    await writeFile(ant.path('replaced/large'), first);
+    await level(cow, ant);
+    await read(cow, 'replaced/large');
+    await eventually(() => expect(readFileSync(cow.path('replaced/large')).equals(first)).toBe(true));
+    await writeFile(ant.path('replaced/large'), randomBytes(mebibyte));
+    await ant.wait({ for: 'all' });
+    await level(cow, ant);
+    expect(existsSync(cow.path('replaced/large'))).toBe(false);
   });
-  await rename(cow.path('dir'), cow.path('new'));
-  await eventually(() => expect(readdirSync(ant.folder).filter((name) => name !== '.lockstep')).toEqual(['new']));
-  await level(cow, ant);
-  expect(readdirSync(ant.path('new')).sort()).toEqual(['x1r', 'x3']);
+
+  test('[OD4] what is written on a member on demand reaches the others, and what is in its folder can be edited', async () => {
+    const [ant, cow] = await pair('written');
+    await ant.put('written/notes.txt', 'one\n');
+    await cow.put('written/new.txt', 'from cow\n');
+    await level(ant, cow);
+    expect(readFileSync(ant.path('written/new.txt'), 'utf8')).toBe('from cow\n');
+    await read(cow, 'written/notes.txt');
+    await eventually(() => expect(namesIn(cow, 'written')).toContain('notes.txt'));
+    await cow.put('written/notes.txt', 'two\n');
+    await eventually(() => expect(readFileSync(ant.path('written/notes.txt'), 'utf8')).toBe('two\n'));
+    expect(namesIn(ant, 'written')).toEqual(['new.txt', 'notes.txt']);
+  });
+
+  test('[OD7] a file that is not on this disk is replaced, renamed and deleted as any other, and not fetched for it', async () => {
+    const [ant, cow] = await pair('changed');
+    for (const name of ['put', 'move', 'delete']) await ant.put(`changed/${name}`, `${name} of ant\n`);
+    await level(cow, ant);
+    expect((await put(cow, 'changed/put', 'of cow\n', { 'if-match': '*' })).status).toBe(200);
+    const move = await cow.fetch('api/v1/files/changed/move', {
+      method: 'MOVE',
+      headers: { 'if-match': '*', destination: '/api/v1/files/changed/new/moved' },
+    });
+    expect(move.status).toBe(201);
+    expect(
+      (await cow.fetch('api/v1/files/changed/delete', { method: 'DELETE', headers: { 'if-match': '*' } })).status,
+    ).toBe(200);
+    await eventually(() => expect(namesIn(ant, 'changed')).toEqual(['new', 'new/moved', 'put']));
+    await level(ant, cow);
+    expect(readFileSync(ant.path('changed/put'), 'utf8')).toBe('of cow\n');
+    expect(readFileSync(ant.path('changed/new/moved'), 'utf8')).toBe('move of ant\n');
+    expect(namesIn(cow, 'changed')).toEqual(['new', 'put']);
+  });
+
+  test('[OD7] a directory takes with it what is not on this disk', async () => {
+    const [ant, cow] = await pair('directory');
+    await mkdir(ant.path('directory/old/deep'), { recursive: true });
+    for (const name of ['old/a', 'old/b', 'old/deep/c']) await ant.put(`directory/${name}`, `${name}\n`);
+    await level(cow, ant);
+    await read(cow, 'directory/old/a');
+    await eventually(() => expect(namesIn(cow, 'directory')).toContain('old/a'));
+    await rename(cow.path('directory/old'), cow.path('directory/new'));
+    await eventually(() =>
+      expect(namesIn(ant, 'directory')).toEqual(['new', 'new/a', 'new/b', 'new/deep', 'new/deep/c']),
+    );
+    await level(ant, cow);
+    expect(namesIn(cow, 'directory')).toEqual(['new', 'new/a', 'new/deep']);
+    expect(await read(cow, 'directory/new/deep/c')).toBe('old/deep/c\n');
+    const answer = await cow.fetch('api/v1/files/directory/new?entries=4', {
+      method: 'DELETE',
+      headers: { 'if-match': '*' },
+    });
+    expect(await answer.json()).toMatchObject({ entries: 5, left: [] });
+    await eventually(() => expect(namesIn(ant, 'directory')).toEqual([]));
+  });
+
+  test('[OD7] what was deleted elsewhere while it was not here is gone here too, and a rename of its directory brings nothing back', async () => {
+    const [ant, cow] = await pair('deleted');
+    await mkdir(ant.path('deleted/dir'));
+    for (const name of ['x1', 'x2', 'x3']) await ant.put(`deleted/dir/${name}`, `${name}\n`);
+    await level(cow, ant);
+    await rm(ant.path('deleted/dir/x2'));
+    await rename(ant.path('deleted/dir/x1'), ant.path('deleted/dir/x1r'));
+    await eventually(async () => {
+      const page = remotePageSchema.parse(await (await cow.fetch('api/v1/remote?directory=deleted/dir')).json());
+      expect(page.files.map(({ name }) => name)).toEqual(['x1r', 'x3']);
+    });
+    await rename(cow.path('deleted/dir'), cow.path('deleted/new'));
+    await eventually(() => expect(readdirSync(ant.path('deleted'))).toEqual(['new']));
+    await level(cow, ant);
+    expect(readdirSync(ant.path('deleted/new')).sort()).toEqual(['x1r', 'x3']);
+  });
 });
 
 test('[OD8] a wait counts members that have the whole folder, and no others', async () => {
@@ -190,7 +202,7 @@ test('[OD8] a wait counts members that have the whole folder, and no others', as
   expect(await three.text()).toContain('3 members were asked for, and the cluster has 2.');
   // The member on demand counts once it has what was asked about.
   await eventually(async () =>
-    expect(await ant.wait({ for: 2, timeoutMs: 3_000 })).toMatchObject({
+    expect(await ant.wait({ for: 2, timeoutMs: 1_000 })).toMatchObject({
       done: false,
       holding: 1,
       blocking: [{ path: 'file', reason: 'It is on 1 member, and is to be on 2.' }],

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { settingsSchema } from '@lockstep/shared/api';
-import { expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
 import { eventually } from '../../testkit/eventually.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
-import { startCluster } from '../../testkit/vitest/use-cluster.ts';
+import { startCluster, useCluster } from '../../testkit/vitest/use-cluster.ts';
 import { level } from './support/on-demand.ts';
 
 const mebibyte = 1_048_576;
@@ -55,54 +55,60 @@ async function fill(member: Member, directory: string, count: number, size: numb
   return names;
 }
 
-test('[OD17] the files of a directory come after the first read, and reads of them are counted', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const names = await fill(ant, 'album', 30, 100_000);
-  await fill(ant, 'other', 3, 100_000);
-  const cow = await addOnDemand(cluster, ant);
-  expect(filesIn(cow, 'album')).toEqual([]);
-  await read(cow, 'album/010');
-  await eventually(async () => expect((await cacheOf(cow)).prefetchedFiles).toBe(29));
-  // A file is read, and counted, before it is in place.
-  await eventually(() => expect(filesIn(cow, 'album')).toEqual(names));
-  expect(filesIn(cow, 'other')).toEqual([]);
-  expect(await cacheOf(cow)).toMatchObject({ hits: 0, misses: 1, prefetchHits: 0, prefetchedBytes: 2_900_000 });
-  for (const name of ['000', '001', '001', '010']) {
-    expect((await read(cow, `album/${name}`)).equals(readFileSync(ant.path(`album/${name}`)))).toBe(true);
-  }
-  expect(await cacheOf(cow)).toMatchObject({ hits: 4, misses: 1, prefetchHits: 2, fetchedBytes: 3_000_000 });
-  const shown = await lockstep(['status', cow.folder]);
-  expect(shown.out).toContain('prefetched 29 files with 2.9 MB, 7 % of them read since');
-});
+describe('a cache with room for everything', () => {
+  const cluster = useCluster(['ant']);
+  beforeAll(async () => {
+    await addOnDemand(cluster(), cluster().member('ant'));
+  });
 
-test('[OD17] the setting ends and begins it at once', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  await fill(ant, 'first', 3, 1_000);
-  await fill(ant, 'second', 3, 1_000);
-  const cow = await addOnDemand(cluster, ant);
-  await change(cow, 'prefetch', 'false');
-  await read(cow, 'first/000');
-  await eventually(() => expect(filesIn(cow, 'first')).toEqual(['000']));
-  await change(cow, 'prefetch', 'true');
-  await read(cow, 'second/000');
-  await eventually(() => expect(filesIn(cow, 'second')).toEqual(['000', '001', '002']));
-  expect(filesIn(cow, 'first')).toEqual(['000']);
-});
+  const both = () => [cluster().member('ant'), cluster().member('cow')] as const;
 
-test('[OD17] files that were read together come together, wherever they are', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  for (const directory of ['a', 'b']) await fill(ant, directory, 1, 100_000);
-  const cow = await addOnDemand(cluster, ant);
-  await read(cow, 'a/000');
-  await read(cow, 'b/000');
-  for (const directory of ['a', 'b']) await writeFile(ant.path(`${directory}/000`), randomBytes(100_000));
-  await eventually(() => expect([filesIn(cow, 'a'), filesIn(cow, 'b')]).toEqual([[], []]));
-  await read(cow, 'a/000');
-  await eventually(() => expect(filesIn(cow, 'b')).toEqual(['000']));
-  expect((await read(cow, 'b/000')).equals(readFileSync(ant.path('b/000')))).toBe(true);
+  test('[OD17] the files of a directory come after the first read, and reads of them are counted', async () => {
+    const [ant, cow] = both();
+    const names = await fill(ant, 'album', 30, 100_000);
+    await fill(ant, 'other', 3, 100_000);
+    await level(cow, ant);
+    expect(filesIn(cow, 'album')).toEqual([]);
+    await read(cow, 'album/010');
+    await eventually(async () => expect((await cacheOf(cow)).prefetchedFiles).toBe(29));
+    // A file is read, and counted, before it is in place.
+    await eventually(() => expect(filesIn(cow, 'album')).toEqual(names));
+    expect(filesIn(cow, 'other')).toEqual([]);
+    expect(await cacheOf(cow)).toMatchObject({ hits: 0, misses: 1, prefetchHits: 0, prefetchedBytes: 2_900_000 });
+    for (const name of ['000', '001', '001', '010']) {
+      expect((await read(cow, `album/${name}`)).equals(readFileSync(ant.path(`album/${name}`)))).toBe(true);
+    }
+    expect(await cacheOf(cow)).toMatchObject({ hits: 4, misses: 1, prefetchHits: 2, fetchedBytes: 3_000_000 });
+    const shown = await lockstep(['status', cow.folder]);
+    expect(shown.out).toContain('prefetched 29 files with 2.9 MB, 7 % of them read since');
+  });
+
+  test('[OD17] the setting ends and begins it at once', async () => {
+    const [ant, cow] = both();
+    await fill(ant, 'first', 3, 1_000);
+    await fill(ant, 'second', 3, 1_000);
+    await level(cow, ant);
+    await change(cow, 'prefetch', 'false');
+    await read(cow, 'first/000');
+    await eventually(() => expect(filesIn(cow, 'first')).toEqual(['000']));
+    await change(cow, 'prefetch', 'true');
+    await read(cow, 'second/000');
+    await eventually(() => expect(filesIn(cow, 'second')).toEqual(['000', '001', '002']));
+    expect(filesIn(cow, 'first')).toEqual(['000']);
+  });
+
+  test('[OD17] files that were read together come together, wherever they are', async () => {
+    const [ant, cow] = both();
+    for (const directory of ['a', 'b']) await fill(ant, directory, 1, 100_000);
+    await level(cow, ant);
+    await read(cow, 'a/000');
+    await read(cow, 'b/000');
+    for (const directory of ['a', 'b']) await writeFile(ant.path(`${directory}/000`), randomBytes(100_000));
+    await eventually(() => expect([filesIn(cow, 'a'), filesIn(cow, 'b')]).toEqual([[], []]));
+    await read(cow, 'a/000');
+    await eventually(() => expect(filesIn(cow, 'b')).toEqual(['000']));
+    expect((await read(cow, 'b/000')).equals(readFileSync(ant.path('b/000')))).toBe(true);
+  });
 });
 
 test('[OD17] what is prefetched waits while a reader waits, and one who asks for it has it next', async () => {

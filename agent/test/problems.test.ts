@@ -3,7 +3,7 @@ import { appendFileSync, closeSync, openSync, readFileSync, rmSync, writeSync } 
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { addUnprivileged, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
@@ -18,7 +18,7 @@ const details = async (member: Member) => (await member.status()).problems.map((
 const hasNoProblem = (member: Member) =>
   vi.waitFor(async () => expect(await member.problems()).toEqual([]), { timeout: 20_000, interval: 100 });
 
-describe('files that are written while they are read', () => {
+describe('two members', () => {
   const cluster = useCluster(['ant', 'bee']);
 
   test('[LC4] a log that is appended to 100 times a second costs few operations, and is whole at the end', async () => {
@@ -86,6 +86,123 @@ describe('files that are written while they are read', () => {
     await cluster().settled();
     expect(readFileSync(bee.path('busy')).equals(bytes)).toBe(true);
   });
+
+  test('[MT17] a file that must replace a directory waits for the pipe in it, and says so', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    await shell(ant.folder, 'mkdir -p d/sub; echo old > d/old; mkdir links; echo old > links/old');
+    await cluster().settled();
+    await run('mkfifo', [bee.path('d/pipe'), bee.path('links/pipe')]);
+    await shell(ant.folder, 'rm -r d links; echo new > d; ln -s d links');
+    const details = async (): Promise<string> =>
+      (await bee.status()).problems.map(({ path, detail }) => `${path}: ${detail}`).join('\n');
+    await vi.waitFor(
+      async () => {
+        expect(await details()).toMatch(/^d: .*is at d\/pipe: move it away/m);
+        expect(await details()).toMatch(/^links: .*is at links\/pipe: move it away/m);
+      },
+      { timeout: 20_000, interval: 100 },
+    );
+    expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
+    for (const pipe of ['d/pipe', 'links/pipe']) rmSync(bee.path(pipe));
+    await cluster().settled();
+    await hasNoProblem(bee);
+    expect(await readFile(bee.path('links'), 'utf8')).toBe('new\n');
+  });
+
+  test.runIf(isRoot)(
+    '[MT17] a directory that is a mount point stays, with a problem, until it is unmounted',
+    async () => {
+      const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+      await shell(ant.folder, 'mkdir -p m/mounted');
+      await cluster().settled();
+      const place = bee.path('m/mounted');
+      await run('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0755', 'tmpfs', place]);
+      const unmount = () => run('umount', [place]);
+      onTestFinished(async () => {
+        await unmount().catch(() => undefined);
+      });
+      await shell(ant.folder, 'rm -r m; echo new > m');
+      await hasProblem(bee, 'path-in-the-way');
+      // The agent may have the directory open for a moment.
+      await vi.waitFor(unmount, 20_000);
+      await cluster().settled();
+      await hasNoProblem(bee);
+      expect(await readFile(bee.path('m'), 'utf8')).toBe('new\n');
+    },
+  );
+});
+
+describe.runIf(isRoot)('a member whose user may not do everything', () => {
+  const cluster = useCluster(['ant']);
+  beforeAll(async () => {
+    await addUnprivileged(cluster(), 'bee');
+  });
+
+  const both = () => [cluster().member('ant'), cluster().member('bee')] as const;
+
+  test('[MT10] directories without permission are reported, nothing is deleted, and all is applied when it is granted', async () => {
+    const [ant, bee] = both();
+    await shell(
+      ant.folder,
+      'mkdir closed secret open; for d in closed secret open; do for n in 1 2 3; do echo $n > $d/f$n; done; done',
+    );
+    await cluster().settled();
+
+    await run('chown', ['0:0', bee.path('closed'), bee.path('secret')]);
+    await run('chmod', ['700', bee.path('secret')]);
+    await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
+    await hasProblem(bee, 'path-permission');
+    const closed = "secret cannot be read or written: give the agent's user permission.";
+    await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 20_000);
+    await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 20_000);
+    await bee.wait({ for: 1, timeoutMs: 500 });
+    expect(namesOf(subtree(ant.tree(), 'secret'))).toEqual(['f1', 'f2', 'f3']);
+    expect(namesOf(subtree(ant.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
+    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f1', 'f2', 'f3']);
+
+    await giveToNobody(bee.path('closed'), bee.path('secret'));
+    await cluster().settled();
+    await hasNoProblem(bee);
+    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
+  });
+
+  test('[MT19] changes in a directory that its user has made read-only reach every member', async () => {
+    const [ant, bee] = both();
+    await shell(ant.folder, 'mkdir -p shut/sub tree/sub; for d in shut shut/sub tree/sub; do echo 1 > $d/f; done');
+    await cluster().settled();
+    await shell(ant.folder, 'chmod 555 shut shut/sub tree tree/sub');
+    await cluster().settled();
+    expect(await run('stat', ['-c', '%a', bee.path('shut/sub')])).toMatch('555');
+    // As far as it remembers, this member has made none of these itself.
+    await bee.restart();
+    await cluster().connected();
+
+    await shell(ant.folder, 'echo more >> shut/f; echo new > shut/new; mv shut/sub inner; rm -r tree');
+    await cluster().settled();
+    expect(bee.tree()).toEqual(ant.tree());
+    expect(namesOf(subtree(bee.tree(), 'shut'))).toEqual(['f', 'new']);
+    await hasNoProblem(bee);
+  });
+
+  test('[CT4] a file renamed to a path that this member cannot apply is still served from here, when no other member has it', async () => {
+    const [ant, bee] = both();
+    await shell(ant.folder, 'mkdir from barred; head -c 3000000 /dev/urandom > from/file');
+    await cluster().settled();
+    const content = await readFile(ant.path('from/file'));
+    await run('chown', ['0:0', bee.path('barred')]);
+    await shell(ant.folder, 'mv from/file barred/file');
+    await hasProblem(bee, 'path-permission');
+    await vi.waitFor(() => expect(namesOf(subtree(bee.tree(), 'from'))).toEqual([]), 20_000);
+    await ant.kill();
+    await rm(ant.path('barred'), { recursive: true });
+
+    const cat = await cluster().add('cat');
+    await vi.waitFor(async () => expect((await readFile(cat.path('barred/file'))).equals(content)).toBe(true), 20_000);
+    await giveToNobody(bee.path('barred'));
+    await cluster().settled([bee, cat]);
+    expect((await readFile(bee.path('barred/file'))).equals(content)).toBe(true);
+    await hasNoProblem(bee);
+  });
 });
 
 test.runIf(isRoot)(
@@ -106,135 +223,16 @@ test.runIf(isRoot)(
     await hasProblem(bee, 'disk-full');
     const noRoom = 'There is no room for large. Free some space; Lockstep tries again automatically.';
     await vi.waitFor(async () => expect(await details(bee)).toContain(noRoom), 20_000);
+    const { freeBytes } = await bee.status();
     await writeFile(ant.path('small'), 'small');
     await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 20_000);
     expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
+    // Room for a file that a measurement has found too large is noticed at the next one; for others there is an attempt after half a minute.
+    await vi.waitFor(async () => expect((await bee.status()).freeBytes).not.toBe(freeBytes), 20_000);
     rmSync(join(disk, 'ballast'));
     await cluster.settled();
     await hasNoProblem(bee);
     await bee.kill();
-  },
-);
-
-test.runIf(isRoot)(
-  '[MT10] directories without permission are reported, nothing is deleted, and all is applied when it is granted',
-  async () => {
-    const cluster = await startCluster(['ant']);
-    const ant = cluster.member('ant');
-    const bee = await addUnprivileged(cluster, 'bee');
-    await shell(
-      ant.folder,
-      'mkdir closed secret open; for d in closed secret open; do for n in 1 2 3; do echo $n > $d/f$n; done; done',
-    );
-    await cluster.settled();
-
-    await run('chown', ['0:0', bee.path('closed'), bee.path('secret')]);
-    await run('chmod', ['700', bee.path('secret')]);
-    await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
-    await hasProblem(bee, 'path-permission');
-    const closed = "secret cannot be read or written: give the agent's user permission.";
-    await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 20_000);
-    await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 20_000);
-    await bee.wait({ for: 1, timeoutMs: 500 });
-    expect(namesOf(subtree(ant.tree(), 'secret'))).toEqual(['f1', 'f2', 'f3']);
-    expect(namesOf(subtree(ant.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
-    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f1', 'f2', 'f3']);
-
-    await giveToNobody(bee.path('closed'), bee.path('secret'));
-    await cluster.settled();
-    await hasNoProblem(bee);
-    expect(namesOf(subtree(bee.tree(), 'closed'))).toEqual(['f2', 'f3', 'new']);
-  },
-);
-
-test.runIf(isRoot)('[MT19] changes in a directory that its user has made read-only reach every member', async () => {
-  const cluster = await startCluster(['ant']);
-  const ant = cluster.member('ant');
-  const bee = await addUnprivileged(cluster, 'bee');
-  await shell(ant.folder, 'mkdir -p shut/sub tree/sub; for d in shut shut/sub tree/sub; do echo 1 > $d/f; done');
-  await cluster.settled();
-  await shell(ant.folder, 'chmod 555 shut shut/sub tree tree/sub');
-  await cluster.settled();
-  expect(await run('stat', ['-c', '%a', bee.path('shut/sub')])).toMatch('555');
-  // As far as it remembers, this member has made none of these itself.
-  await bee.restart();
-  await cluster.connected();
-
-  await shell(ant.folder, 'echo more >> shut/f; echo new > shut/new; mv shut/sub inner; rm -r tree');
-  await cluster.settled();
-  expect(bee.tree()).toEqual(ant.tree());
-  expect(namesOf(subtree(bee.tree(), 'shut'))).toEqual(['f', 'new']);
-  await hasNoProblem(bee);
-});
-
-test.runIf(isRoot)(
-  '[CT4] a file renamed to a path that this member cannot apply is still served from here, when no other member has it',
-  async () => {
-    const cluster = await startCluster(['ant']);
-    const ant = cluster.member('ant');
-    const bee = await addUnprivileged(cluster, 'bee');
-    await shell(ant.folder, 'mkdir open closed; head -c 3000000 /dev/urandom > open/file');
-    await cluster.settled();
-    const content = await readFile(ant.path('open/file'));
-    await run('chown', ['0:0', bee.path('closed')]);
-    await shell(ant.folder, 'mv open/file closed/file');
-    await hasProblem(bee, 'path-permission');
-    await vi.waitFor(() => expect(namesOf(subtree(bee.tree(), 'open'))).toEqual([]), 20_000);
-    await ant.kill();
-    await rm(ant.path('closed'), { recursive: true });
-
-    const cat = await cluster.add('cat');
-    await vi.waitFor(async () => expect((await readFile(cat.path('closed/file'))).equals(content)).toBe(true), 20_000);
-    await giveToNobody(bee.path('closed'));
-    await cluster.settled([bee, cat]);
-    expect((await readFile(bee.path('closed/file'))).equals(content)).toBe(true);
-    await hasNoProblem(bee);
-  },
-);
-
-test('[MT17] a file that must replace a directory waits for the pipe in it, and says so', async () => {
-  const cluster = await startCluster(['ant', 'bee']);
-  const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  await shell(ant.folder, 'mkdir -p d/sub; echo old > d/old; mkdir links; echo old > links/old');
-  await cluster.settled();
-  await run('mkfifo', [bee.path('d/pipe'), bee.path('links/pipe')]);
-  await shell(ant.folder, 'rm -r d links; echo new > d; ln -s d links');
-  const details = async (): Promise<string> =>
-    (await bee.status()).problems.map(({ path, detail }) => `${path}: ${detail}`).join('\n');
-  await vi.waitFor(
-    async () => {
-      expect(await details()).toMatch(/^d: .*is at d\/pipe: move it away/m);
-      expect(await details()).toMatch(/^links: .*is at links\/pipe: move it away/m);
-    },
-    { timeout: 20_000, interval: 100 },
-  );
-  expect((await ant.wait({ for: 2, timeoutMs: 200 })).done).toBe(false);
-  for (const pipe of ['d/pipe', 'links/pipe']) rmSync(bee.path(pipe));
-  await cluster.settled();
-  await hasNoProblem(bee);
-  expect(await readFile(bee.path('links'), 'utf8')).toBe('new\n');
-});
-
-test.runIf(isRoot)(
-  '[MT17] a directory that is a mount point stays, with a problem, until it is unmounted',
-  async () => {
-    const cluster = await startCluster(['ant', 'bee']);
-    const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-    await shell(ant.folder, 'mkdir -p d/mounted');
-    await cluster.settled();
-    const place = bee.path('d/mounted');
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0755', 'tmpfs', place]);
-    const unmount = () => run('umount', [place]);
-    onTestFinished(async () => {
-      await unmount().catch(() => undefined);
-    });
-    await shell(ant.folder, 'rm -r d; echo new > d');
-    await hasProblem(bee, 'path-in-the-way');
-    // The agent may have the directory open for a moment.
-    await vi.waitFor(unmount, 20_000);
-    await cluster.settled();
-    await hasNoProblem(bee);
-    expect(await readFile(bee.path('d'), 'utf8')).toBe('new\n');
   },
 );
 
@@ -271,23 +269,22 @@ test('[WT4] too few inotify watches, or none at all, are reported, and changes w
 test('[WT3] if the kernel drops events while the agent is suspended by SIGSTOP, a scan finds the changes', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
-  await shell(bee.folder, 'mkdir many; cd many; seq -f old%g 1500 | xargs touch');
+  await shell(bee.folder, 'mkdir many; cd many; touch one other; seq -f old%g 200 | xargs touch');
   await cluster.settled();
-  // Each new file causes at least two events: one when it is created, and one when it is written.
-  expect(2 * 9_000).toBeGreaterThan(Number(await readFile('/proc/sys/fs/inotify/max_queued_events', 'utf8')));
+  // Equal events in a row are one: writes to two files in turn fill the queue. All events of the changes after that are dropped.
+  const queued = Number(await readFile('/proc/sys/fs/inotify/max_queued_events', 'utf8'));
   bee.signal('SIGSTOP');
   await shell(
     bee.path('many'),
-    'for n in $(seq 9000); do echo $n > f$n; done; seq -f old%g 1500 | xargs rm; mkdir last; echo last > last/file',
+    `exec 3>>one 4>>other; n=0; while [ $n -lt ${queued / 2} ]; do echo >&3; echo >&4; n=$((n + 1)); done
+     for n in $(seq 1000); do echo $n > f$n; done; seq -f old%g 200 | xargs rm; mkdir last; echo last > last/file`,
   );
   bee.signal('SIGCONT');
   // No `wait` on bee, which would scan: it must find the changes that the overflow hid without one.
-  await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(9_002), {
+  await vi.waitFor(() => expect(namesOf(subtree(ant.tree(), 'many')).length).toBe(1_004), {
     timeout: 150_000,
-    interval: 500,
+    interval: 200,
   });
   await cluster.settled();
-  expect((await stat(ant.path('many/f9000'))).size).toBe(5);
-  await rm(ant.path('many'), { recursive: true });
-  await cluster.settled();
+  expect((await stat(ant.path('many/f1000'))).size).toBe(5);
 }, 400_000);

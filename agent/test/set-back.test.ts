@@ -128,13 +128,16 @@ test('[FK3] [FK5] two branches with the same numbers are detected, and the entri
   await cluster.verified();
 });
 
-test('[FK2] ten ordinary restarts begin no new incarnation', async () => {
+test('[FK2] ordinary restarts begin no new incarnation', async () => {
   const cluster = await startCluster(['ant', 'bee']);
   const ant = cluster.member('ant');
   await shell(ant.folder, 'echo first > a');
   await cluster.settled();
-  for (let round = 0; round < 10; round++) {
-    await ant.restart();
+  for (let round = 0; round < 4; round++) {
+    if (round % 2 === 0) await ant.stop();
+    else await ant.kill();
+    await ant.start();
+    await cluster.connected();
     await shell(ant.folder, `echo ${round} > a`);
     await cluster.settled();
   }

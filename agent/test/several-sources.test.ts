@@ -30,7 +30,7 @@ test('[CT21] a new large file leaves a slow origin about once, and its peers get
 
 test('[CT22] [API7] sources that are killed and that stall in the middle of a large file are replaced, and nothing comes twice', async () => {
   const cluster = await startCluster(['ant', 'bee', 'cat'], { proxied: true });
-  const bytes = randomBytes(96 * mebibyte);
+  const bytes = randomBytes(64 * mebibyte);
   await cluster.member('ant').put('film', bytes);
   await cluster.settled();
   const dog = await cluster.add('dog', { up: false });
@@ -52,11 +52,11 @@ test('[CT22] [API7] sources that are killed and that stall in the middle of a la
   await cluster.member('bee').kill();
   await untilHere(32);
   cluster.member('cat').signal('SIGSTOP');
-  await untilHere(96);
+  await untilHere(64);
   await eventually(async () => expect((await dog.status()).pending).toBe(0), { timeoutMs: 60_000 });
   expect((await readFile(dog.path('film'))).equals(bytes)).toBe(true);
   // Of each lost source, what was on its way.
-  expect(await receivedMebibytes(dog)).toBeLessThan(96 + 2 * 4);
+  expect(await receivedMebibytes(dog)).toBeLessThan(64 + 2 * 4);
   cluster.member('cat').signal('SIGCONT');
   await cluster.settled();
   await cluster.verified();

@@ -1,12 +1,13 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '../repository.ts';
 
 const preload = join(repositoryRoot, 'testkit', 'machine', 'shifted-clock.mjs');
 
-/** The clock of one agent, which `set` shifts, also while the agent runs. */
+/** The clock of one agent, or of several on one machine, which is shifted, also while they run. */
 export class ShiftedClock {
   readonly #file: string;
+  #shiftMs = 0;
 
   /** `file`: the path of the file that stores the shift. */
   constructor(file: string) {
@@ -21,6 +22,18 @@ export class ShiftedClock {
 
   /** A positive number of hours is ahead of the real time. */
   set(hours: number): void {
-    writeFileSync(this.#file, String(hours * 3_600_000));
+    this.#write(hours * 3_600_000);
+  }
+
+  /** Lets this time pass at once, as on a machine that slept. */
+  skip(ms: number): void {
+    this.#write(this.#shiftMs + ms);
+  }
+
+  #write(shiftMs: number): void {
+    this.#shiftMs = shiftMs;
+    // An agent never reads half of it.
+    writeFileSync(`${this.#file}.new`, String(shiftMs));
+    renameSync(`${this.#file}.new`, this.#file);
   }
 }

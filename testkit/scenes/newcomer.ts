@@ -7,10 +7,12 @@ import { compare } from './compare.ts';
 import type { Scene } from './stage.ts';
 import { startLoad } from './users.ts';
 
-/** Enough data to keep a newcomer busy for a while. */
-const fill = `
-  for d in $(seq 30); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
-  for n in $(seq 12); do head -c 6000000 /dev/urandom > full/large$n; done`;
+/** Enough data to keep a newcomer busy for a while: so many directories of a hundred small files, and large files. */
+const amounts = { short: { directories: 20, large: 6 }, long: { directories: 30, large: 12 } } as const;
+
+const fill = ({ directories, large }: { readonly directories: number; readonly large: number }): string => `
+  for d in $(seq ${directories}); do mkdir -p full/d$d; for n in $(seq 100); do echo $d $n > full/d$d/f$n; done; done
+  for n in $(seq ${large}); do head -c 6000000 /dev/urandom > full/large$n; done`;
 
 const filesBeforeKill = 50;
 
@@ -23,9 +25,10 @@ export const newcomer: Scene = {
     const ids = await Promise.all(lab.members.map(async (member) => (await member.status()).member.id));
     const oldest = lab.members[ids.indexOf(oldestMember ?? '')];
     assert.ok(oldest !== undefined, 'no member is the oldest');
-    await shell(oldest.folder, fill);
+    const amount = amounts[stage.short ? 'short' : 'long'];
+    await shell(oldest.folder, fill(amount));
     await oldest.wait({ for: 'all' });
-    stage.did('filled the folder with 3,000 small files and 12 of 6 MB');
+    stage.did(`filled the folder with ${amount.directories * 100} small files and ${amount.large} of 6 MB`);
     const load = startLoad(stage, lab);
     await load.progress(30);
     const dog = await lab.addNewcomer('dog');

@@ -4,7 +4,7 @@ import { localPlace } from '../labs/local.ts';
 import { randomFrom } from '../load/random-user.ts';
 import type { Scene } from '../scenes/stage.ts';
 
-const churnMs = 30_000;
+const churnMs = 20_000;
 const timeoutMs = 400_000;
 const logLinesShown = 60;
 

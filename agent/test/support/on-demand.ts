@@ -10,9 +10,9 @@ export function addOnDemand(cluster: Cluster, name: string, cache = '100 MiB'): 
   return cluster.add(name, { start: { env } });
 }
 
-/** The names in the folder of a member. */
-export const namesIn = (member: Member): readonly string[] =>
-  readdirSync(member.folder, { recursive: true, encoding: 'utf8' })
+/** The names in the folder of a member, or in a directory of it. */
+export const namesIn = (member: Member, directory = '.'): readonly string[] =>
+  readdirSync(member.path(directory), { recursive: true, encoding: 'utf8' })
     .filter((name) => !name.startsWith('.lockstep'))
     .sort();
 
