@@ -13,7 +13,7 @@ import { test as base, expect } from './test.ts';
 import { drop, uploads } from './uploading.ts';
 
 const shelves = 15;
-const boxesOfShelf = 10;
+const boxesOfShelf = 20;
 const notesOfBox = 100;
 const notes = shelves * boxesOfShelf * notesOfBox;
 
@@ -151,7 +151,7 @@ async function append(member: Member, point: string | undefined, path: string, m
 
 const sentBy = (member: Member) => member.metric('lockstep_peer_sent_bytes_total');
 
-test('[CP2] [CP3] [OD2] [OD12] a day with 15,000 files on three members on demand, with two copies of each', async ({
+test('[CP2] [CP3] [OD2] [OD12] a day with 30,000 files on three members on demand, with two copies of each', async ({
   page,
   cluster,
   mountOf,
@@ -161,7 +161,7 @@ test('[CP2] [CP3] [OD2] [OD12] a day with 15,000 files on three members on deman
   const { members } = cluster;
   const ant = cluster.member('ant');
 
-  const bytes = await test.step('a film and 15,000 notes are dropped into the folder of one', async () => {
+  const bytes = await test.step('a film and 30,000 notes are dropped into the folder of one', async () => {
     expect((await lockstep(['copies', '2', '--dir', ant.folder])).code).toBe(0);
     await allCopied(members);
     const made = await putFilm(ant);
