@@ -80,7 +80,14 @@ function leftOutMounts() {
 }
 
 async function sim(options) {
-  const args = [join('agent', 'dist', 'sim', 'main.js'), '--seeds', '200'];
+  const worlds = await seeds(['--seeds', '200'], options);
+  if (worlds.failed > 0) return worlds;
+  const { passed, failed } = await seeds(['--encounters', '--seeds', '100'], options);
+  return { passed: worlds.passed + passed, failed };
+}
+
+async function seeds(which, options) {
+  const args = [join('agent', 'dist', 'sim', 'main.js'), ...which];
   const { code, output } = await run(process.execPath, args, { ...options, capture: true });
   const [, passed, failed] = /^sim: (\d+) passed, (\d+) failed/m.exec(output) ?? [];
   return counts(passed === undefined ? 1 : code, Number(passed ?? 0), Number(failed ?? 0));

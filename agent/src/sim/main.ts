@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Violation } from './base/violation.ts';
 import { runSeed } from './run.ts';
+import type { SeedRequest } from './worker.ts';
 
 const seedsByDefault = 300;
 
@@ -13,24 +14,38 @@ interface Report {
 }
 
 interface Options {
+  readonly hasEncounters: boolean;
   readonly seed: number | undefined;
   readonly from: number;
   readonly seeds: number;
 }
 
-const usage = `Usage: npm run sim -- [--seeds N] [--from S] | --seed S
+const usage = `Usage: npm run sim -- [--encounters] [--seeds N] [--from S] | [--encounters] --seed S
 
   --seeds N  how many seeds to run (default: ${seedsByDefault})
   --from S   the first seed (default: 1)
-  --seed S   run one seed and print its story`;
+  --seed S   run one seed and print its story
+  --encounters
+             worlds in which faults and users' changes meet between the system
+             calls with which a member applies a change of another one`;
 
 function readOptions(): Options | undefined {
   try {
     const { values } = parseArgs({
-      options: { seed: { type: 'string' }, seeds: { type: 'string' }, from: { type: 'string' } },
+      options: {
+        seed: { type: 'string' },
+        seeds: { type: 'string' },
+        from: { type: 'string' },
+        encounters: { type: 'boolean', default: false },
+      },
     });
     const read = (text: string | undefined) => (text === undefined ? undefined : wholeNumber(text));
-    return { seed: read(values.seed), from: read(values.from) ?? 1, seeds: read(values.seeds) ?? seedsByDefault };
+    return {
+      hasEncounters: values.encounters,
+      seed: read(values.seed),
+      from: read(values.from) ?? 1,
+      seeds: read(values.seeds) ?? seedsByDefault,
+    };
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
     return undefined;
@@ -44,8 +59,8 @@ function wholeNumber(text: string): number {
 }
 
 /** Runs one seed and prints its story. */
-async function runOne(seed: number): Promise<boolean> {
-  const { story, violation } = await runSeed(seed, { keepsStory: true });
+async function runOne(seed: number, hasEncounters: boolean): Promise<boolean> {
+  const { story, violation } = await runSeed(seed, { keepsStory: true, hasEncounters });
   for (const line of story) console.log(line);
   if (violation === undefined) console.log(`seed ${seed}: all rules hold`);
   else console.log(`seed ${seed}: ${violation.rule} does not hold: ${violation.reason}`);
@@ -53,16 +68,16 @@ async function runOne(seed: number): Promise<boolean> {
 }
 
 /** Runs many seeds in worker processes and prints the failures and a summary. */
-async function runMany({ from, seeds }: Options): Promise<boolean> {
+async function runMany({ from, seeds, hasEncounters }: Options): Promise<boolean> {
   const startedAt = performance.now();
   let next = from;
   let failed = 0;
-  const take = () => (next < from + seeds ? next++ : undefined);
+  const take = (): SeedRequest | undefined => (next < from + seeds ? { seed: next++, hasEncounters } : undefined);
   const done = ({ seed, violation }: Report) => {
     if (violation === undefined) return;
     failed += 1;
     console.log(`seed ${seed}: ${violation.rule} does not hold: ${violation.reason}`);
-    console.log(`  repeat it with: npm run sim -- --seed ${seed}`);
+    console.log(`  repeat it with: npm run sim -- ${hasEncounters ? '--encounters ' : ''}--seed ${seed}`);
   };
   await Promise.all(Array.from({ length: Math.min(availableParallelism(), seeds) }, () => work(take, done)));
   const seconds = (performance.now() - startedAt) / 1_000;
@@ -72,13 +87,13 @@ async function runMany({ from, seeds }: Options): Promise<boolean> {
 }
 
 /** One worker process, which runs seeds until none is left. */
-function work(take: () => number | undefined, done: (report: Report) => void): Promise<void> {
+function work(take: () => SeedRequest | undefined, done: (report: Report) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const child: ChildProcess = fork(fileURLToPath(new URL('./worker.js', import.meta.url)));
     const giveNext = () => {
-      const seed = take();
-      if (seed === undefined) child.disconnect();
-      else child.send(seed);
+      const request = take();
+      if (request === undefined) child.disconnect();
+      else child.send(request);
     };
     child.on('message', (report: Report) => {
       done(report);
@@ -96,6 +111,7 @@ function work(take: () => number | undefined, done: (report: Report) => void): P
 const options = readOptions();
 if (options === undefined) process.exitCode = 2;
 else {
-  const passed = options.seed === undefined ? await runMany(options) : await runOne(options.seed);
+  const passed =
+    options.seed === undefined ? await runMany(options) : await runOne(options.seed, options.hasEncounters);
   if (!passed) process.exitCode = 1;
 }

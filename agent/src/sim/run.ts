@@ -3,6 +3,7 @@ import { Random } from './base/random.ts';
 import type { Violation } from './base/violation.ts';
 import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './world/check.ts';
 import { checkCopies } from './world/check-copies.ts';
+import { EncounterWorld, encounterScenario } from './world/encounter-world.ts';
 import { Faults } from './world/faults.ts';
 import type { Machine } from './world/machine.ts';
 import { drawScenario } from './world/scenario.ts';
@@ -39,10 +40,17 @@ export interface Outcome {
   readonly convergedAfterMs: number;
 }
 
-/** Runs the world of one seed to its end and checks the rules. */
-export async function runSeed(seed: number, options: { readonly keepsStory: boolean }): Promise<Outcome> {
+/** Runs the world of one seed to its end and checks the rules. `hasEncounters`: it is a world of encounters. */
+export async function runSeed(
+  seed: number,
+  options: { readonly keepsStory: boolean; readonly hasEncounters: boolean },
+): Promise<Outcome> {
   const random = new Random(seed);
-  const world = new World(drawScenario(random.fork()), random.fork(), options);
+  const drawn = drawScenario(random.fork());
+  const encounters = options.hasEncounters
+    ? new EncounterWorld(encounterScenario(drawn), random.fork(), options)
+    : undefined;
+  const world = encounters ?? new World(drawn, random.fork(), options);
   const { scheduler, story, scenario } = world;
   story.add('', () => `scenario: ${JSON.stringify(scenario)}`);
   const faults = new Faults(world, random.fork());
@@ -54,8 +62,11 @@ export async function runSeed(seed: number, options: { readonly keepsStory: bool
   };
   process.on('unhandledRejection', rejected);
   try {
-    faults.start();
-    await scheduler.run(scenario.workMs, isBroken);
+    if (encounters !== undefined) await encounters.play(faults, random.fork(), isBroken);
+    else {
+      faults.start();
+      await scheduler.run(scenario.workMs, isBroken);
+    }
     world.stopUsers();
     faults.repair();
     story.add('', () => 'users stop, everything is repaired');

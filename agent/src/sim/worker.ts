@@ -1,8 +1,14 @@
 import { runSeed } from './run.ts';
 
+/** A seed to run, and whether its world is one of encounters. */
+export interface SeedRequest {
+  readonly seed: number;
+  readonly hasEncounters: boolean;
+}
+
 /** Runs the seeds that the parent process sends, one at a time, and returns the results. */
-process.on('message', (seed: number) => {
-  runSeed(seed, { keepsStory: false }).then(
+process.on('message', ({ seed, hasEncounters }: SeedRequest) => {
+  runSeed(seed, { keepsStory: false, hasEncounters }).then(
     // The parent may be gone, which the next event says.
     ({ violation }) => process.send?.({ seed, violation }, undefined, undefined, () => undefined),
     (error: unknown) => {

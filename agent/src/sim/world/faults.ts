@@ -33,13 +33,18 @@ export class Faults {
   }
 
   start(): void {
-    const { faultEveryMsMax, faults } = this.#world.scenario;
+    const { faultEveryMsMax } = this.#world.scenario;
     if (!Number.isFinite(faultEveryMsMax)) return;
     this.#later(faultEveryMsMax, () => {
       if (!this.#working) return;
-      this.#faults[this.#random.weighted(faults)]();
+      this.strike();
       this.start();
     });
+  }
+
+  /** Injects one fault now. */
+  strike(): void {
+    this.#faults[this.#random.weighted(this.#world.scenario.faults)]();
   }
 
   /** Restores the network and the disks, and starts the agents of all remaining machines. */

@@ -277,7 +277,7 @@ export class World implements Surroundings {
 }
 
 /** A user waits while the folder, or a part of it, is hidden or unmounted. */
-function mayWork({ volume, isDestroyed }: Machine): boolean {
+export function mayWork({ volume, isDestroyed }: Machine): boolean {
   return !volume.missing && !volume.isHidden && !isDestroyed;
 }
 

@@ -1,0 +1,126 @@
+import type { Random } from '../base/random.ts';
+import { Meddler } from '../users/meddler.ts';
+import { UserShell } from '../users/user-shell.ts';
+import { checkConverged } from './check.ts';
+import { attempt, encounterChanges, encounterPaths, prepareEncounter } from './encounter-changes.ts';
+import type { Faults } from './faults.ts';
+import type { Machine } from './machine.ts';
+import type { Scenario } from './scenario.ts';
+import { mayWork, World } from './world.ts';
+
+const membersMax = 3;
+/** The users of the world do nothing but what an encounter has them do. */
+const idleMs = 1e12;
+/** A line that is slow would only make the members wait for each other. */
+const delayMsMax = 20;
+const startMs = 1_000;
+const settleMsMax = 8_000;
+const checkEveryMs = 250;
+/** Longer than a file is unconfirmed after its change. */
+const certainAfterMs = 40_000;
+/** The number of calls in which an agent applies a change, and some more. */
+const callsMax = 80;
+const callsApartMax = 12;
+const effectsMax = 20;
+const lastsMsMin = 20;
+const lastsMsMax = 4_000;
+
+/** The scenario of a seed, for a world of encounters. */
+export function encounterScenario(drawn: Scenario): Scenario {
+  const members = Math.min(membersMax, drawn.members);
+  return {
+    ...drawn,
+    members,
+    onDemand: Math.min(members, drawn.onDemand),
+    pauseMsMax: idleMs,
+    filledAtStart: 0,
+    meddlesMax: 0,
+    network: { ...drawn.network, delayMsMax: Math.min(delayMsMax, drawn.network.delayMsMax) },
+    clockOffsetsMs: drawn.clockOffsetsMs.slice(0, members),
+  };
+}
+
+/**
+ * A world in which things meet that are seldom close together elsewhere. One member changes an entry; between the system calls with which
+ * another one applies that, its user changes the same entry, its agent is killed, other faults occur, and further changes come.
+ */
+export class EncounterWorld extends World {
+  readonly #shells = new Map<Machine, UserShell>();
+  #beforeCall: (machine: Machine, path: string) => void = () => {};
+
+  override between(machine: Machine, path: string): void {
+    this.#beforeCall(machine, path);
+  }
+
+  /** Runs one to three encounters, one after the other, until `isBroken`. */
+  async play(faults: Faults, random: Random, isBroken: () => boolean): Promise<void> {
+    const { scheduler } = this;
+    const passes = (ms: number): Promise<unknown> => scheduler.run(scheduler.nowMs + ms, isBroken);
+    await passes(startMs);
+    for (let left = random.pick([1, 1, 2, 3]); left > 0 && !isBroken(); left--) {
+      const untilMs = scheduler.nowMs + settleMsMax;
+      while (checkConverged(this) !== undefined && scheduler.nowMs < untilMs && !isBroken()) await passes(checkEveryMs);
+      if (random.chance(0.3)) await passes(certainAfterMs);
+      const from = random.pick(this.remaining);
+      const others = this.remaining.filter((one) => one !== from);
+      const to = others.length === 0 ? from : random.pick(others);
+      if (mayWork(from)) prepareEncounter(this.#shellOf(from));
+      await passes(random.pick([0, 50, 2_000]));
+      this.story.add('', () => `an encounter of ${from.name} and ${to.name}`);
+      this.#begin({ from, to, faults, random });
+      await passes(random.between(lastsMsMin, lastsMsMax));
+      this.#beforeCall = () => {};
+    }
+  }
+
+  /** Makes a change, and arms what happens between the next calls of `to`. */
+  #begin(parts: {
+    readonly from: Machine;
+    readonly to: Machine;
+    readonly faults: Faults;
+    readonly random: Random;
+  }): void {
+    const { from, to, faults, random } = parts;
+    const meddler = new Meddler(this.#shellOf(to), random.fork());
+    let at = '';
+    const meddle = (path: string): void => {
+      if (mayWork(to)) meddler.meddle(path);
+    };
+    const change = (): void => {
+      const name = random.pick(Object.keys(encounterChanges));
+      if (mayWork(from)) attempt(() => encounterChanges[name]?.(this.#shellOf(from)));
+    };
+    const strike = (): void => faults.strike();
+    const acts: readonly (() => void)[] = [
+      () => meddle(at === '' || at.startsWith('/') ? random.pick(encounterPaths) : at),
+      () => meddle(random.pick(encounterPaths)),
+      () => to.crashInside(random.below(effectsMax)),
+      change,
+      strike,
+      strike,
+      strike,
+    ];
+    const planned = new Map<number, () => void>();
+    let call = random.below(callsMax);
+    for (let left = random.pick([2, 3, 4, 5, 6]); left > 0; left--) {
+      planned.set(call, random.pick(acts));
+      call += 1 + random.below(callsApartMax);
+    }
+    let calls = 0;
+    this.#beforeCall = (machine, path) => {
+      if (machine !== to) return;
+      at = path;
+      planned.get(calls++)?.();
+    };
+    change();
+    if (random.chance(0.3)) this.scheduler.after(random.between(1, 100), change);
+  }
+
+  #shellOf(machine: Machine): UserShell {
+    const { name, volume } = machine;
+    const shell =
+      this.#shells.get(machine) ?? new UserShell({ name, disk: volume.disk, ledger: this.ledger, story: this.story });
+    this.#shells.set(machine, shell);
+    return shell;
+  }
+}
