@@ -23,7 +23,7 @@ function setTime(mtimeUs: number, futimes: (system: SystemCalls, fd: number, us:
   const stats = system.lstat(file);
   if (stats === undefined) throw new Error('the file is gone');
   const calls = { ...system, futimes: (fd: number, us: number) => futimes(system, fd, us) };
-  return setAttributes(calls, file, fingerprintOf(stats), { mtimeUs });
+  return setAttributes(calls, file, fingerprintOf(stats), { mtimeUs }).mtimeUs;
 }
 
 describe('[LC20] the time that a file system keeps', () => {

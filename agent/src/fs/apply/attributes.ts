@@ -17,33 +17,44 @@ export interface Attributes {
 
 /**
  * Sets the attributes of a file or directory where they differ, and makes them durable. A file that was written since is left alone: its
- * modification time is the only sign of that write. Returns the time that a file system kept of the one that was set, in microseconds;
- * setting it hides a concurrent write. Undefined if no time was set.
+ * modification time is the only sign of that write. Returns what the file system kept of those that were set. To set the time hides a
+ * concurrent write.
  */
 export function setAttributes(
   system: SystemCalls,
   absolute: string,
   expected: Fingerprint,
   { mode, mtimeUs }: Attributes,
-): number | undefined {
-  if (mode === undefined && mtimeUs === undefined) return undefined;
+): Attributes {
+  if (mode === undefined && mtimeUs === undefined) return {};
   const fd = openAnyway(system, absolute, mode);
-  if (fd === undefined) return undefined;
+  if (fd === undefined) return {};
   try {
     const isOtherTime = mtimeUs !== undefined && mtimeUsOf(system, fd) !== mtimeUs;
     const stats = system.fstat(fd);
-    if (stats.isFile() && !isWrittenAs(stats, expected)) return undefined;
-    let differs = isOtherTime;
-    if (mode !== undefined && permissionsOf(stats.mode) !== permissionsOf(mode)) {
-      system.fchmod(fd, permissionsOf(mode));
-      differs = true;
-    }
-    const keptUs = isOtherTime ? setTime(system, fd, mtimeUs) : undefined;
-    if (differs) system.fsync(fd);
-    return keptUs;
+    if (stats.isFile() && !isWrittenAs(stats, expected)) return {};
+    const isOtherMode = mode !== undefined && permissionsOf(stats.mode) !== permissionsOf(mode);
+    if (isOtherMode) system.fchmod(fd, permissionsOf(mode));
+    const kept = {
+      mode: isOtherMode ? keptPermissions(mode, { before: stats.mode, after: system.fstat(fd).mode }) : undefined,
+      mtimeUs: isOtherTime ? setTime(system, fd, mtimeUs) : undefined,
+    };
+    if (isOtherMode || isOtherTime) system.fsync(fd);
+    return kept;
   } finally {
     system.close(fd);
   }
+}
+
+/**
+ * The permissions that a file system keeps of those in `wanted`, by the modes of before and after they were set. Some keep none: FAT, and some
+ * network and FUSE file systems. Any third mode is one that a user set at the same moment.
+ */
+export function keptPermissions(
+  wanted: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): number {
+  return permissionsOf(permissionsOf(after) === permissionsOf(before) ? before : wanted);
 }
 
 /**

@@ -213,13 +213,14 @@ export class Commit {
     if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
       return this.#finish(target.entry, expected, { mode }) ?? changed;
     }
-    const stats = this.#placing.makeDirectory(target, expected, { mode: permissionsOf(mode), keep });
-    if (stats === undefined) return changed;
+    const made = this.#placing.makeDirectory(target, expected, { mode: permissionsOf(mode), keep });
+    if (made === undefined) return changed;
+    const { stats } = made;
     this.#touch(target);
-    if (permissionsOf(stats.mode) === permissionsOf(mode)) return this.#done(stats);
+    if (permissionsOf(stats.mode) === made.mode) return this.#done(stats);
     if (expected === 'absent') return changed;
     // A user changed its mode at this moment. With the row of the replaced entry, it would count as a directory that they put in its place.
-    return changedSince({ ...fingerprintOf(stats), mode: withPermissions(stats.mode, mode) });
+    return changedSince({ ...fingerprintOf(stats), mode: withPermissions(stats.mode, made.mode) });
   }
 
   #attr(action: ActionOf<'attr'>, target: Target): ActionResult {
@@ -254,13 +255,14 @@ export class Commit {
 
   /** Sets the attributes of an entry that stays. Undefined if it differs otherwise: a user changed it at this moment. */
   #finish(target: string, expected: Fingerprint, attributes: Attributes): ActionResult | undefined {
-    const keptUs = setAttributes(this.#system, target, expected, attributes);
+    const kept = setAttributes(this.#system, target, expected, attributes);
     const stats = lstatIfThere(this.#system, target);
     if (stats?.ino !== expected.ino) return undefined;
-    if (permissionsOf(stats.mode) !== permissionsOf(attributes.mode ?? expected.mode)) return undefined;
+    const mode = kept.mode ?? attributes.mode ?? expected.mode;
+    if (permissionsOf(stats.mode) !== permissionsOf(mode)) return undefined;
     if (stats.isDirectory()) return this.#done(stats);
-    if (keptUs === undefined) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
-    if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== keptUs) return undefined;
+    if (kept.mtimeUs === undefined) return isWrittenAs(stats, expected) ? this.#done(stats) : undefined;
+    if (stats.size !== expected.size || mtimeUsOf(this.#system, target) !== kept.mtimeUs) return undefined;
     // Setting the time hid any write just before: only reading the file can exclude one.
     return this.#done(stats, true);
   }

@@ -6,6 +6,7 @@ import type { FaultPoint } from '../fault-point.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
+import { keptPermissions } from './attributes.ts';
 import type { AddedVersion } from './history.ts';
 import { obstacleIn } from './obstacle.ts';
 import {
@@ -103,7 +104,7 @@ export class Placing {
     target: Placed,
     expected: Expected,
     { mode, keep }: { readonly mode: number; readonly keep: ContentId | undefined },
-  ): EntryStats | undefined {
+  ): MadeDirectory | undefined {
     const taken = expected === 'absent' ? undefined : this.take(target, expected, keep);
     if (expected !== 'absent' && taken === undefined) return undefined;
     this.#fault?.('rename');
@@ -115,12 +116,12 @@ export class Placing {
         throw error;
       }
     });
-    let stats: EntryStats | undefined;
+    let made: MadeDirectory | undefined;
     try {
-      stats = this.#withMode(target.entry, mode);
-      return stats;
+      made = this.#withMode(target.entry, mode);
+      return made;
     } finally {
-      if (stats === undefined) taken?.putBack();
+      if (made === undefined) taken?.putBack();
       else taken?.drop();
     }
   }
@@ -138,8 +139,8 @@ export class Placing {
     }
   }
 
-  /** Gives the mode to a directory that was just made: the umask of the process has cleared bits. Its stats, if it is still there. */
-  #withMode(entry: string, mode: number): EntryStats | undefined {
+  /** Gives the mode to a directory that was just made: the umask of the process has cleared bits. Undefined if it is not there any more. */
+  #withMode(entry: string, mode: number): MadeDirectory | undefined {
     let directory: OpenDirectory;
     try {
       directory = this.#system.openDirectory(entry);
@@ -151,11 +152,18 @@ export class Placing {
     try {
       this.#system.chmod(directory.path, mode);
       const stats = lstatIfThere(this.#system, entry);
-      return stats !== undefined && isOneInode(stats, directory.stats) ? stats : undefined;
+      if (stats === undefined || !isOneInode(stats, directory.stats)) return undefined;
+      return { stats, mode: keptPermissions(mode, { before: directory.stats.mode, after: stats.mode }) };
     } finally {
       directory.close();
     }
   }
+}
+
+/** A directory that was made, and the permissions that the file system kept of those that it was given. */
+interface MadeDirectory {
+  readonly stats: EntryStats;
+  readonly mode: number;
 }
 
 function lstatOrUnknown(system: SystemCalls, path: string): EntryStats | undefined {

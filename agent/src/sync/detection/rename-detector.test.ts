@@ -34,6 +34,24 @@ test('[LC7] a large file that is renamed is journaled as renamed, and read at on
   expect(member.journal.disk.at('new-name')?.racy ?? false).toBe(false);
 });
 
+test('[LC43] a renamed file keeps the mode that this file system could not give it', async () => {
+  const { member, disk, detected } = await withLargeFile();
+  const { journal } = member.context;
+  disk.write('small', contentOfText('small'));
+  await detected();
+  const fingerprint = journal.disk.at('small')?.fingerprint;
+  const theirs = {
+    ...member.operation('small', { kind: 'attr', text: 'small' }, { origin: bee, parents: journal.heads.at('small') }),
+    mode: 0o600,
+  };
+  member.received(theirs);
+  const { origin, seq, content } = theirs;
+  journal.disk.record([{ path: 'small', entry: { dot: { origin, seq }, content, fingerprint } }]);
+  disk.rename('small', 'renamed');
+  await detected();
+  expect(journal.heads.at('renamed')).toMatchObject([{ from: 'small', mode: 0o600 }]);
+});
+
 test('[LC10] a problem at either name of a rename is over with it', async () => {
   const { member, disk, detected } = await withLargeFile();
   const { problems } = member.context;

@@ -236,7 +236,7 @@ function renamedDraft(
     content: operation.content,
     replaced: parents[0]?.content,
     size: kind === 'put' ? fingerprint.size : undefined,
-    mode: kind === 'symlink' ? undefined : permissions(fingerprint.mode),
+    mode: kind === 'symlink' ? undefined : renamedMode(row, operation, fingerprint),
     mtimeUs: isDirectory ? undefined : operation.mtimeUs,
     target: operation.target,
     blocks: operation.blocks,
@@ -246,6 +246,11 @@ function renamedDraft(
     unconfirmed: row.unconfirmed && 'dirty',
     groupPath,
   };
+}
+
+/** The mode of a renamed entry. Where a file system could not keep that of the operation, the others keep theirs. */
+function renamedMode(row: DiskEntry, operation: Operation, { mode }: Fingerprint): number {
+  return (row.fingerprint?.mode === mode ? operation.mode : undefined) ?? permissions(mode);
 }
 
 /** The new name of a file that is not on this disk: its row follows when the operation is applied. */
