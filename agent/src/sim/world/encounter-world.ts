@@ -41,8 +41,8 @@ export function encounterScenario(drawn: Scenario): Scenario {
 }
 
 /**
- * A world in which things meet that are seldom close together elsewhere. One member changes an entry; between the system calls with which
- * another one applies that, its user changes the same entry, its agent is killed, other faults occur, and further changes come.
+ * A world in which things meet that are seldom close together elsewhere. One member changes an entry. Others act between the system calls with
+ * which a second member applies that: its user on the same entry, faults, and the author with further changes.
  */
 export class EncounterWorld extends World {
   readonly #shells = new Map<Machine, UserShell>();

@@ -248,7 +248,7 @@ function renamedDraft(
   };
 }
 
-/** The mode of a renamed entry. Where a file system could not keep that of the operation, the others keep theirs. */
+/** The mode of a renamed entry: that of the operation, even if the file system could not keep it. */
 function renamedMode(row: DiskEntry, operation: Operation, { mode }: Fingerprint): number {
   return (row.fingerprint?.mode === mode ? operation.mode : undefined) ?? permissions(mode);
 }
