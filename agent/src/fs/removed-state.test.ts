@@ -231,6 +231,38 @@ describe('[MT4] a file whose only names are in staging and history when the fold
   });
 });
 
+// Simulator, encounter 766: the agent was killed just after the rename(2) with which it took away what a user had put at the name.
+describe('[MT4] an entry that was in staging alone, because the agent was killed as it took it away', () => {
+  async function reopenedWith(make: (path: string) => void, isNameTaken: boolean): Promise<readonly string[]> {
+    const path = join(subject.root, 'file');
+    await doOne(subject, writeRequest(subject, 'file', 'old'));
+    const { content } = subject.identify(bytesOf('old'));
+    const fingerprint = fingerprintOf(lstatSync(path));
+    const row = { path: 'file', dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint };
+    make(join(subject.root, 'theirs'));
+    renameSync(join(subject.root, 'theirs'), state(`staging/t1-7-taken-${fingerprint.ino}`));
+    rmSync(path);
+    if (isNameTaken) writeFileSync(path, 'new');
+    await using _ = await subject.reopen({ shown: { withInode: (ino) => (ino === fingerprint.ino ? [row] : []) } });
+    expect(readdirSync(state('staging'))).toEqual([]);
+    return readdirSync(subject.root).filter((name) => name !== '.lockstep');
+  }
+
+  const makes: readonly (readonly [string, (path: string) => void])[] = [
+    ['file', (path) => writeFileSync(path, 'theirs')],
+    ['link', (path) => symlinkSync('theirs', path)],
+    ['directory', (path) => mkdirSync(path)],
+  ];
+
+  test.each(makes)('a %s gets its name back if that is free', async (_, make) => {
+    expect(await reopenedWith(make, false)).toEqual(['file']);
+  });
+
+  test.each(makes)('a %s becomes a conflict copy if it is not', async (_, make) => {
+    expect(await reopenedWith(make, true)).toEqual(['file', expect.stringMatching(/^file\.conflict-.*-ant$/)]);
+  });
+});
+
 describe('[MT21] a file that an agent was replacing when it was killed', () => {
   const killed = async (then: (path: string) => void) => {
     const path = join(subject.root, 'file');

@@ -1,4 +1,4 @@
-import { fileTimeStepMsMax } from '@lockstep/shared';
+import { fileTimeStepMsMax, nameOf } from '@lockstep/shared';
 import { type DiskEntry, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
 import type { ReleasedFile } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
@@ -10,7 +10,7 @@ import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { dropIfWrong, identify, keepAt } from './replaced-version.ts';
-import { changeTimeBefore } from './staging.ts';
+import { changeTimeBefore, inodeTaken } from './staging.ts';
 
 /** The files of the folder by the journal of the last run. */
 export interface ShownFiles {
@@ -21,8 +21,8 @@ export interface ShownFiles {
  * Clears staging of all that an earlier agent left there, but for blocks of contents that it was fetching. A file that has another name too was
  * being put in place: a write to it would change a user's file. Returns the files that still have another name.
  *
- * An agent that was killed when it had just replaced a file could not check it any more. One that a program wrote to in the last moment gets
- * its name back, or becomes a conflict copy [MT4].
+ * An agent that was killed when it had just replaced a file, or taken it away, could not check it any more. One that a program wrote to in the
+ * last moment gets its name back, or becomes a conflict copy [MT4]. So does an entry that a user put at the name.
  */
 export function clearStaging(places: Places, shown: ShownFiles): readonly ReleasedFile[] {
   const { system, staging } = places;
@@ -35,6 +35,9 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     const path = `${staging}/${name}`;
     const stats = system.lstat(path);
     const isFile = stats?.isFile() === true;
+    const taken = inodeTaken(name);
+    if (stats && taken !== undefined && keepIfOther(places, path, { stats, taken, rows: shown.withInode(taken) }))
+      continue;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
     if (isFile && keepIfWritten(places, path, { stats, rows: shown.withInode(stats.ino) })) continue;
     const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;
@@ -42,6 +45,21 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     else released.push(file);
   }
   return released;
+}
+
+/** False if the entry that an agent took from its name is the expected inode, `taken`. */
+function keepIfOther(
+  places: Places,
+  name: string,
+  { stats, taken, rows }: { readonly stats: EntryStats; readonly taken: number; readonly rows: readonly DiskEntry[] },
+): boolean {
+  const found = fingerprintOf(stats);
+  const isExpected = rows.every(({ fingerprint }) => fingerprint !== undefined && mayBeSameInode(fingerprint, found));
+  if (stats.ino === taken && isExpected) return false;
+  const [row] = rows;
+  keepAt(places, name, row?.path ?? nameOf(name));
+  if (row?.content !== undefined) dropIfWrong(places, row.content);
+  return true;
 }
 
 /** False if the file at a private name is as the journal knows it, or the folder still shows it. */

@@ -11,7 +11,7 @@ import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
-import { heldPath, temporaryPath } from './staging.ts';
+import { heldPath, takenPath, temporaryPath } from './staging.ts';
 import type { Target } from './target.ts';
 
 /** The path of an entry in the folder, and the one for system calls. */
@@ -255,7 +255,7 @@ export class TakenVersion {
     const { system } = places;
     // First: a file that exists only in staging is lost if the agent is killed.
     const added = keepVersion(places, target.entry, keep);
-    const name = temporaryPath(places);
+    const name = takenPath(places, expected);
     system.rename(target.entry, name);
     if (isVersion(places, name, expected, keep)) {
       return new TakenVersion(places, { name, target, added });

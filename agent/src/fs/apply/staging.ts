@@ -63,6 +63,20 @@ export function changeTimeBefore(name: string, stats: Pick<Fingerprint, 'ctimeMs
   return Math.abs(stats.ctimeMs - Number(heldMs)) < fileTimeStepMsMax ? Number(changedMs) : undefined;
 }
 
+/**
+ * A new path in staging for an entry that is taken from its name in the folder. It says which inode is expected there: a start that finds
+ * another one knows that a user put it at the name in the last moment.
+ */
+export function takenPath(places: Places, { ino }: Pick<Fingerprint, 'ino'>): string {
+  return `${temporaryPath(places)}-taken-${ino}`;
+}
+
+/** The inode number that was expected at a path of `takenPath`. Undefined for any other path. */
+export function inodeTaken(name: string): number | undefined {
+  const [, ino] = /-taken-(\d+)$/.exec(name) ?? [];
+  return ino === undefined ? undefined : Number(ino);
+}
+
 /** The staging file for the blocks of `content`. */
 export function blockFilePath(places: Places, content: ContentId): string {
   return `${places.staging}/${contentFileName(content)}`;
