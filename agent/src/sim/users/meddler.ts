@@ -1,7 +1,6 @@
 import { joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
 import type { Random } from '../base/random.ts';
-import { contentOfText } from '../disk/content.ts';
 import { DiskError } from '../disk/disk-error.ts';
 import type { UserShell } from './user-shell.ts';
 
@@ -47,14 +46,14 @@ export class Meddler {
     }
     const inode = this.#shell.disk.at(path);
     if (inode === undefined || inode.type === 'symlink') {
-      if (inode === undefined) this.#write(path);
+      if (inode === undefined) this.#shell.writeNew(path);
       else this.#saveByRename(path);
       return;
     }
     const habit = this.#random.weighted(habits);
     if (inode.type === 'directory') {
       if (habit === 'renameAway') this.#renameAway(path);
-      else this.#write(joinPath(path, 'meddled'));
+      else this.#shell.writeNew(joinPath(path, 'meddled'));
       return;
     }
     if (inode.type === 'special') return;
@@ -75,19 +74,13 @@ export class Meddler {
         this.#shell.touch(path, inode.mtimeMs - 1_000 * this.#random.below(90_000));
         break;
       default:
-        this.#write(path);
+        this.#shell.writeNew(path);
     }
-  }
-
-  #write(path: string): void {
-    const name = this.#shell.ledger.nextName();
-    this.#shell.ledger.contested(path);
-    this.#shell.write(path, name, contentOfText(name.padEnd(16)));
   }
 
   #saveByRename(path: string): void {
     const temporary = joinPath(parentOf(path), `.${nameOf(path)}.new`);
-    this.#write(temporary);
+    this.#shell.writeNew(temporary);
     this.#shell.rename(temporary, path);
   }
 

@@ -1,6 +1,6 @@
 import { joinPath, nameOf } from '@lockstep/shared';
 import type { Story } from '../base/story.ts';
-import type { Content } from '../disk/content.ts';
+import { type Content, contentOfText } from '../disk/content.ts';
 import type { Disk } from '../disk/disk.ts';
 import { type Ledger, valueAt } from './ledger.ts';
 
@@ -32,6 +32,13 @@ export class UserShell {
     else this.#letGo(before, `overwritten with ${name}`);
     this.ledger.wrote(this.#name, path, name, content);
     this.#record(() => `writes ${path} = ${name} (${content.size} bytes) over ${this.ledger.nameOf(before)}`);
+  }
+
+  /** As `write`, with a new short content, where others may have an entry too. */
+  writeNew(path: string): void {
+    const name = this.ledger.nextName();
+    this.ledger.contested(path);
+    this.write(path, name, contentOfText(name.padEnd(16)));
   }
 
   /** Changes the file's bytes without an event: through a mapping, or through a hard link outside the folder. */

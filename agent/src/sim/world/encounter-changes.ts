@@ -1,4 +1,3 @@
-import { contentOfText } from '../disk/content.ts';
 import { DiskError } from '../disk/disk-error.ts';
 import type { UserShell } from '../users/user-shell.ts';
 
@@ -19,13 +18,13 @@ export const encounterPaths = [
 
 /** One of each kind of change that a member applies for another one. */
 export const encounterChanges: Readonly<Record<string, (shell: UserShell) => void>> = {
-  overwrite: (shell) => write(shell, 'd/file'),
+  overwrite: (shell) => shell.writeNew('d/file'),
   saveByRename: (shell) => {
-    write(shell, 'd/.file.new');
+    shell.writeNew('d/.file.new');
     shell.rename('d/.file.new', 'd/file');
   },
   remove: (shell) => shell.remove('d/file'),
-  create: (shell) => write(shell, 'd/new'),
+  create: (shell) => shell.writeNew('d/new'),
   chmod: (shell) => shell.chmod('d/file', 0o600),
   touch: (shell) => shell.touch('d/file', 1_000_000),
   rename: (shell) => shell.rename('d/file', 'd/moved'),
@@ -46,7 +45,7 @@ export const encounterChanges: Readonly<Record<string, (shell: UserShell) => voi
   fileToTree: (shell) => {
     shell.remove('d/file');
     shell.makeDirectories('d/file');
-    write(shell, 'd/file/in');
+    shell.writeNew('d/file/in');
   },
   fileToDirectory: (shell) => {
     shell.remove('d/file');
@@ -54,7 +53,7 @@ export const encounterChanges: Readonly<Record<string, (shell: UserShell) => voi
   },
   directoryToFile: (shell) => {
     shell.removeTree('d/sub');
-    write(shell, 'd/sub');
+    shell.writeNew('d/sub');
   },
   relink: (shell) => {
     shell.remove('d/link');
@@ -62,7 +61,7 @@ export const encounterChanges: Readonly<Record<string, (shell: UserShell) => voi
   },
   linkToFile: (shell) => {
     shell.remove('d/link');
-    write(shell, 'd/link');
+    shell.writeNew('d/link');
   },
   fileToLink: (shell) => {
     shell.remove('d/file');
@@ -74,7 +73,7 @@ export const encounterChanges: Readonly<Record<string, (shell: UserShell) => voi
 export function prepareEncounter(shell: UserShell): void {
   attempt(() => {
     shell.makeDirectories('d/sub');
-    for (const path of ['d/file', 'd/sub/x']) if (shell.disk.at(path) === undefined) write(shell, path);
+    for (const path of ['d/file', 'd/sub/x']) if (shell.disk.at(path) === undefined) shell.writeNew(path);
     if (shell.disk.at('d/link') === undefined) link(shell, 'd/link');
   });
 }
@@ -86,12 +85,6 @@ export function attempt(act: () => void): void {
   } catch (error) {
     if (!(error instanceof DiskError)) throw error;
   }
-}
-
-function write(shell: UserShell, path: string): void {
-  const name = shell.ledger.nextName();
-  shell.ledger.contested(path);
-  shell.write(path, name, contentOfText(name.padEnd(16)));
 }
 
 function link(shell: UserShell, path: string): void {
