@@ -156,7 +156,7 @@ test.describe('the round trips of whole minutes', () => {
     const untilKept = (shown: Locator) =>
       expect(async () => {
         // A minute is kept at its end. The page shows it after a while.
-        if (!(await shown.isVisible())) clock.skip(60_000);
+        if (!(await shown.isVisible())) clock.advance(60_000);
         await expect(shown).toBeVisible({ timeout: 7_000 });
       }).toPass();
     const [from, to] = (await ant.status()).members.map(({ id }) => id);

@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { beatsSchema, healthEventsSchema, latencySpanSchema } from '@lockstep/shared/api';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
+import { expect, test, vi } from 'vitest';
 import type { Member } from '../../testkit/member.ts';
+import { openShiftedClock } from '../../testkit/vitest/shifted-clock.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 
 const patience = { timeout: 60_000, interval: 200 };
@@ -23,9 +21,7 @@ async function secondsOf(at: Member, id: string | undefined, condition: 'active'
 }
 
 test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, over a restart of its agent', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'lockstep-clock-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const clock = new ShiftedClock(join(directory, 'shift'));
+  const clock = await openShiftedClock();
   const cluster = await startCluster(['ant', 'bee'], { start: { env: clock.env } });
   const [ant, bee] = [cluster.member('ant'), cluster.member('bee')];
   const [antId, beeId] = await Promise.all([ant, bee].map(async (member) => (await member.status()).member.id));
@@ -57,7 +53,7 @@ test('[HH1] [HH2] [HH3] [HH4] [HH7] a member keeps what happened to the others, 
   await vi.waitFor(
     async () => {
       // The round trips of a minute are kept at its end, if there are any.
-      clock.skip(60_000);
+      clock.advance(60_000);
       const { points } = latencySpanSchema.parse(await ant.get(`/health/latency?from=${antId}&to=${beeId}&span=1h`));
       expect(points.some(({ most }) => (most ?? 0) > 0)).toBe(true);
     },

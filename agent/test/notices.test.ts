@@ -1,14 +1,12 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { healthEventsSchema, noticesSchema, noticeTestSchema } from '@lockstep/shared/api';
 import { overAfterMs } from '@lockstep/shared/present';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ShiftedClock } from '../../testkit/machine/shifted-clock.ts';
 import { lockstep, type Member } from '../../testkit/member.ts';
+import { openShiftedClock } from '../../testkit/vitest/shifted-clock.ts';
 import { startCluster } from '../../testkit/vitest/use-cluster.ts';
 import { SqliteDatabase } from '../src/os/sqlite.ts';
 
@@ -39,13 +37,6 @@ async function webhook() {
   return { url, received, answer };
 }
 
-/** A clock for members. `overAfterMs` is the longest time for which a cause must last, or be gone. */
-async function openClock(): Promise<ShiftedClock> {
-  const directory = await mkdtemp(join(tmpdir(), 'lockstep-clock-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return new ShiftedClock(join(directory, 'shift'));
-}
-
 async function config(member: Member, lines: readonly string[]): Promise<void> {
   const path = member.state('config.toml');
   await writeFile(path, `${await readFile(path, 'utf8')}\n${lines.join('\n')}\n`);
@@ -72,7 +63,7 @@ async function problems(member: Member): Promise<readonly string[]> {
 describe('notices', () => {
   test('[NT1] [NT3] [NT5] [NT9] members with one webhook tell once that another one is down, also after a restart, and that it is over', async () => {
     const { url, received } = await webhook();
-    const clock = await openClock();
+    const clock = await openShiftedClock();
     const env = {
       ...clock.env,
       LOCKSTEP_NOTIFY_WEBHOOK: url,
@@ -102,7 +93,7 @@ describe('notices', () => {
     // A member that does not tell takes a cause for told after a time.
     await vi.waitFor(() => expect(rememberedOf(two.member)).toContain('"key":"down '), patience);
     expect(rememberedOf(two.member)).not.toContain('toldAt');
-    clock.skip(overAfterMs);
+    clock.advance(overAfterMs);
     await vi.waitFor(() => expect(rememberedOf(two.member)).toMatch(/"key":"down [^}]*"toldAt"/), patience);
     await speaker.stop();
     await speaker.start();
@@ -116,7 +107,7 @@ describe('notices', () => {
       await vi.waitFor(async () => expect(await lastEvent(member)).toBe(`back ${lost.name}`), patience);
     }
     expect(received).toHaveLength(1);
-    clock.skip(overAfterMs);
+    clock.advance(overAfterMs);
     await vi.waitFor(() => expect(received.map(({ state }) => state)).toContain('over'), patience);
     expect(received.map(({ text }) => text)).toEqual([
       `Lockstep: ${lost.name} is down.`,
@@ -129,14 +120,14 @@ describe('notices', () => {
     const elsewhere = await webhook();
     const cluster = await startCluster(['ant']);
     const ant = cluster.member('ant');
-    const clock = await openClock();
+    const clock = await openShiftedClock();
     await ant.stop();
     await config(ant, [`notify_webhook = "${url}"`, 'notify_free_space = "1000 TiB"']);
     answer.status = 307;
     answer.location = elsewhere.url;
     await ant.start({ env: clock.env });
     await vi.waitFor(() => expect(rememberedOf(ant)).toContain('"kind":"disk"'), patience);
-    clock.skip(overAfterMs);
+    clock.advance(overAfterMs);
     await vi.waitFor(async () => {
       expect(await problems(ant)).toEqual([expect.stringMatching(/^notify-failing: .* answered 307, a redirect/)]);
     }, patience);

@@ -26,7 +26,7 @@ export class ShiftedClock {
   }
 
   /** Lets this time pass at once, as on a machine that slept. */
-  skip(ms: number): void {
+  advance(ms: number): void {
     this.#write(this.#shiftMs + ms);
   }
 
