@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -356,7 +357,10 @@ describe.runIf(process.platform === 'linux')('[MT8] no path leads out of the fol
         }
       }
     } finally {
+      const exited = program && once(program, 'exit');
       program?.kill('SIGKILL');
+      // Until then it renames in the folder, so that cannot be removed.
+      await exited;
       await disk.close();
     }
     expect(fs.readdirSync(elsewhere)).toEqual(['secret']);
