@@ -147,9 +147,9 @@ export class Commit {
       const obstructed = this.#placing.removeDirectory(target);
       if (obstructed !== undefined) return obstructed;
       this.#placing.placeAsNew(staged.temporary, entry);
-    } else if (!this.#placing.replace(staged.temporary, target, expected, keep)) {
-      this.#placing.saveEdit(staged, target, action.do === 'write' ? action.content : undefined);
-      return changed;
+    } else {
+      const content = action.do === 'write' ? action.content : undefined;
+      if (!this.#placing.replace({ ...staged, content }, target, expected, keep)) return changed;
     }
     this.#touch(target);
     const stats = lstatIfThere(this.#system, entry);

@@ -2,7 +2,7 @@ import { fileTimeStepMsMax, nameOf } from '@lockstep/shared';
 import { type DiskEntry, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
 import type { ReleasedFile } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
-import { fingerprintOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
+import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentOfFileName } from '../read/content-id.ts';
@@ -10,7 +10,7 @@ import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { dropIfWrong, identify, keepAt } from './replaced-version.ts';
-import { changeTimeBefore, inodeTaken } from './staging.ts';
+import { changeTimeBefore, type TakenName, takenName } from './staging.ts';
 
 /** The files of the folder by the journal of the last run. */
 export interface ShownFiles {
@@ -35,9 +35,8 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     const path = `${staging}/${name}`;
     const stats = system.lstat(path);
     const isFile = stats?.isFile() === true;
-    const taken = inodeTaken(name);
-    if (stats && taken !== undefined && keepIfOther(places, path, { stats, taken, rows: shown.withInode(taken) }))
-      continue;
+    const taken = takenName(name);
+    if (stats && taken && keepIfOther(places, path, { stats, taken, rows: shown.withInode(taken.ino) })) continue;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
     if (isFile && keepIfWritten(places, path, { stats, rows: shown.withInode(stats.ino) })) continue;
     const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;
@@ -47,19 +46,39 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
   return released;
 }
 
-/** False if the entry that an agent took from its name is the expected inode, `taken`. */
-function keepIfOther(
-  places: Places,
-  name: string,
-  { stats, taken, rows }: { readonly stats: EntryStats; readonly taken: number; readonly rows: readonly DiskEntry[] },
-): boolean {
-  const found = fingerprintOf(stats);
-  const isExpected = rows.every(({ fingerprint }) => fingerprint !== undefined && mayBeSameInode(fingerprint, found));
-  if (stats.ino === taken && isExpected) return false;
+/** An entry that an agent took from its name. */
+interface TakenEntry {
+  readonly stats: EntryStats;
+  readonly taken: TakenName;
+  /** Of the entry that the journal has there. */
+  readonly rows: readonly DiskEntry[];
+}
+
+/** False if an entry that an agent took from its name is the one that it was to take, or has the name again. */
+function keepIfOther(places: Places, name: string, entry: TakenEntry): boolean {
+  const { stats, taken, rows } = entry;
+  if (taken.staged === undefined ? isExpected(entry) : isAsStaged(stats, taken.staged)) return false;
   const [row] = rows;
+  if (row !== undefined && descending(places, (descent) => isOneInode(descent.lstat(row.path), stats))) return false;
   keepAt(places, name, row?.path ?? nameOf(name));
   if (row?.content !== undefined) dropIfWrong(places, row.content);
   return true;
+}
+
+function isExpected({ stats, taken, rows }: TakenEntry): boolean {
+  if (stats.ino !== taken.ino) return false;
+  const found = fingerprintOf(stats);
+  return rows.every(({ fingerprint }) => fingerprint !== undefined && mayBeSameInode(fingerprint, found));
+}
+
+/** True if the entry is the staged one, and no write to it is possible that its times do not show. */
+function isAsStaged(stats: EntryStats, staged: NonNullable<TakenName['staged']>): boolean {
+  return hasContentOf(stats, staged) && (!stats.isFile() || !mayHideWrite(stats));
+}
+
+/** True if a write in the last moment may have left the modification time as it was. */
+function mayHideWrite({ ctimeMs, mtimeMs }: EntryStats): boolean {
+  return Math.abs(ctimeMs - mtimeMs) < fileTimeStepMsMax;
 }
 
 /** False if the file at a private name is as the journal knows it, or the folder still shows it. */
@@ -81,8 +100,7 @@ function keepIfWritten(
 function isWritten(places: Places, name: string, stats: EntryStats, { fingerprint, content }: DiskEntry): boolean {
   const found = fingerprintOf(stats);
   if (fingerprint === undefined || !mayBeSameInode(fingerprint, found)) return false;
-  const mayBeHidden = Math.abs(stats.ctimeMs - stats.mtimeMs) < fileTimeStepMsMax;
-  if (isSameWriting(fingerprint, found) && !mayBeHidden) return false;
+  if (isSameWriting(fingerprint, found) && !mayHideWrite(stats)) return false;
   try {
     return identify(places, name).content !== content;
   } catch (error) {

@@ -20,6 +20,12 @@ import {
 import type { StagedEntry } from './staging.ts';
 import type { Target } from './target.ts';
 
+/** A staged entry, and the content of a file. */
+export type StagedSource = StagedEntry & { readonly content: ContentId | undefined };
+
+/** The new entry of a replacement: a staged one, or the one at this path in the folder. */
+type Source = string | StagedSource;
+
 /** Gives an entry its name, and takes the name from the entry that had it. No call loses an entry that a user made since the check. */
 export class Placing {
   /** The version that was added to history. */
@@ -34,14 +40,6 @@ export class Placing {
     this.#places = places;
     this.#system = places.system;
     this.#fault = fault;
-  }
-
-  /** Keeps a staged entry as a conflict copy if a user edited or replaced it while it had its name. */
-  saveEdit({ temporary, fingerprint }: StagedEntry, target: Placed, content: ContentId | undefined): void {
-    const stats = lstatIfThere(this.#system, temporary);
-    if (stats === undefined) return;
-    const isWritten = content !== undefined && isWrittenUnseen(this.#places, temporary, stats, content);
-    if (isWritten || !hasContentOf(stats, fingerprint)) keepBeside(this.#places, temporary, target);
   }
 
   /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */
@@ -62,29 +60,43 @@ export class Placing {
     moveToFree(this.#system, source, target);
   }
 
-  /** Replaces by one rename(2). The old version goes to history. False if it was not the expected one. */
-  replace(source: string, target: Placed, expected: Fingerprint, keep: ContentId | undefined): boolean {
+  /**
+   * Replaces by one rename(2) of a staged entry, or of one in the folder. The old version goes to history. False if it was not the expected
+   * one. A staged entry that a user edited or replaced while it had the name is a conflict copy then.
+   */
+  replace(source: Source, target: Placed, expected: Fingerprint, keep: ContentId | undefined): boolean {
     this.#fault?.('keep');
     const replaced = this.#orReleased(target, expected, () =>
       ReplacedVersion.hold(this.#places, target.entry, expected, keep),
     );
     if (replaced === undefined) return false;
     this.#fault?.('rename');
+    const isStaged = typeof source !== 'string';
     this.#orReleased(target, expected, () => {
       try {
-        this.#system.rename(source, target.entry);
+        this.#system.rename(isStaged ? source.temporary : source, target.entry);
       } catch (error) {
         replaced.release();
         throw error;
       }
     });
     if (!replaced.isUnchanged()) {
-      replaced.putBack(source, target);
+      const displaced = replaced.putBack(source, target);
+      if (isStaged && displaced !== undefined) this.#keepIfEdited(displaced, source, target);
       return false;
     }
     replaced.release();
     this.added = replaced.added;
     return true;
+  }
+
+  /** Keeps an entry as a conflict copy, unless it is the staged one. That is staged again. */
+  #keepIfEdited(displaced: string, { temporary, fingerprint, content }: StagedSource, target: Placed): void {
+    const stats = lstatIfThere(this.#system, displaced);
+    if (stats === undefined) return;
+    const isWritten = content !== undefined && isWrittenUnseen(this.#places, displaced, stats, content);
+    if (isWritten || !hasContentOf(stats, fingerprint)) keepBeside(this.#places, displaced, target);
+    else this.#system.rename(displaced, temporary);
   }
 
   /** Takes the file at `target` away; it goes to history. Undefined if it was not the expected one. */

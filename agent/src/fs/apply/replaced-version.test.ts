@@ -7,16 +7,20 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OriginId } from '@lockstep/shared';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Fingerprint } from '../../core/entry.ts';
 import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
+import { blockHash, singleBlockId } from '../read/content-id.ts';
 import type { SystemCalls } from '../system-calls.ts';
+import { clearStaging } from './left-files.ts';
 import { Placing } from './placing.ts';
 import { moveToFree, type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 
@@ -43,6 +47,8 @@ function tried(): Tried {
   const places = {
     system,
     staging,
+    history: join(directory, 'history'),
+    hash: blockHash,
     stateIdentity,
     top,
     temporaryName: temporaryNames('t'),
@@ -174,6 +180,105 @@ test('[MT4] an entry that has its new name counts as moved, although its private
   };
   moveToFree({ ...places.system, unlink }, name, join(folder, 'moved'));
   expect(textsIn(folder)).toEqual({ 'sub/file': 'old', moved: 'new' });
+});
+
+describe('[MT4] a user wrote to the old version while a new one replaced it', () => {
+  interface Course {
+    /** The new version: a path in the folder. Without it, it is staged. */
+    readonly source?: (parts: Tried) => string;
+    /** Of the staged version. */
+    readonly mtimeSeconds?: number;
+    /** Happens when the new version has its name. */
+    readonly after?: (parts: Tried) => void;
+    /** Does the call that puts the old version back. */
+    readonly putBack?: (rename: () => void) => void;
+  }
+
+  function replaceWith({ source, mtimeSeconds, after, putBack = (rename) => rename() }: Course): Replaced {
+    const parts = tried();
+    const { places, folder, staging, file, target, expected } = parts;
+    const { system } = places;
+    const temporary = join(staging, 't-new');
+    writeFileSync(temporary, 'new');
+    if (mtimeSeconds !== undefined) utimesSync(temporary, mtimeSeconds, mtimeSeconds);
+    const fingerprint = fingerprintOf(lstatSync(temporary));
+    const rename = (from: string, to: string): void => {
+      if (to === target.entry && lstatSync(file).ino !== expected.ino) {
+        putBack(() => system.rename(from, to));
+        return;
+      }
+      if (to === target.entry) appendFileSync(file, ', edited');
+      system.rename(from, to);
+      if (to === target.entry) after?.(parts);
+    };
+    const placing = new Placing({ ...places, system: { ...system, rename } }, undefined);
+    try {
+      const replacing = source?.(parts) ?? { temporary, fingerprint, borrowed: false, content: undefined };
+      expect(placing.replace(replacing, target, expected, undefined)).toBe(false);
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      const content = singleBlockId(blockHash, Buffer.from('old'));
+      const row = { path: target.path, dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint: expected };
+      clearStaging(places, { withInode: (ino) => (ino === expected.ino ? [row] : []) });
+    }
+    return { texts: textsIn(folder), staged: readdirSync(staging) };
+  }
+
+  interface Replaced {
+    readonly texts: Record<string, string>;
+    readonly staged: readonly string[];
+  }
+
+  class Killed extends Error {}
+
+  const putsOwn = ({ folder, file }: Tried): void => {
+    writeFileSync(join(folder, 'mine'), 'mine');
+    renameSync(join(folder, 'mine'), file);
+  };
+  const isKilledAfter = (rename: () => void): void => {
+    rename();
+    throw new Killed();
+  };
+  const isKilledBefore = (): void => {
+    throw new Killed();
+  };
+
+  test('the new one is staged again', () => {
+    const texts = { 'sub/file': 'old, edited' };
+    expect(replaceWith({})).toEqual({ texts, staged: ['t-new'] });
+    // It is fetched again after a kill.
+    expect(replaceWith({ mtimeSeconds: 1, putBack: isKilledAfter })).toEqual({ texts, staged: [] });
+  });
+
+  test('another entry that the user put there is a conflict copy', () => {
+    const texts = { 'sub/file': 'old, edited', 'sub/file.conflict-T-ant': 'mine' };
+    expect(replaceWith({ after: putsOwn })).toEqual({ texts, staged: [] });
+    // It was in staging alone, and lost, if the agent was killed then.
+    expect(replaceWith({ after: putsOwn, putBack: isKilledAfter })).toEqual({ texts, staged: [] });
+  });
+
+  test('another entry that the user put there stays if the agent is killed before the old version has its name', () => {
+    const texts = { 'sub/file': 'mine', 'sub/file.conflict-T-ant': 'old, edited' };
+    expect(replaceWith({ after: putsOwn, putBack: isKilledBefore })).toEqual({ texts, staged: [] });
+  });
+
+  test('the new one is a conflict copy if the user wrote to that too', () => {
+    const texts = { 'sub/file': 'old, edited', 'sub/file.conflict-T-ant': 'new, too' };
+    const after = ({ file }: Tried): void => appendFileSync(file, ', too');
+    expect(replaceWith({ after })).toEqual({ texts, staged: [] });
+    expect(replaceWith({ after, putBack: isKilledAfter })).toEqual({ texts, staged: [] });
+  });
+
+  test('the old one is a conflict copy if the new one cannot have its old name again', () => {
+    const source = ({ folder }: Tried): string => {
+      const path = join(folder, 'renamed');
+      writeFileSync(path, 'new');
+      return path;
+    };
+    const after = ({ folder }: Tried): void => writeFileSync(join(folder, 'renamed'), 'mine');
+    const texts = { 'sub/file': 'new', 'sub/file.conflict-T-ant': 'old, edited', renamed: 'mine' };
+    expect(replaceWith({ source, after }).texts).toEqual(texts);
+  });
 });
 
 function throwsFull(): never {

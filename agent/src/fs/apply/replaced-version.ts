@@ -11,7 +11,7 @@ import { readContent, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type AddedVersion, historyPath, isKept, nameInHistory } from './history.ts';
-import { heldPath, takenPath, temporaryPath } from './staging.ts';
+import { displacedPath, heldPath, type StagedEntry, takenPath, temporaryPath } from './staging.ts';
 import type { Target } from './target.ts';
 
 /** The path of an entry in the folder, and the one for system calls. */
@@ -108,14 +108,20 @@ export class ReplacedVersion {
   }
 
   /**
-   * Undoes a replacement: `target` is the replaced file again. Its replacement, or a file that was renamed onto it since, is at `source`.
-   * `target` exists at every moment, unless a user has moved the replacement away.
+   * Undoes a replacement by `source`: `target` is the replaced file again. `target` exists at every moment, unless a user has moved the
+   * replacement away, or put an entry at `source`. Returns where the entry is that had the name meanwhile: at `source`, or at another path in
+   * staging if `source` was staged.
    */
-  putBack(source: string, target: Placed): void {
-    if (this.#name === undefined) return;
-    if (linkIfThere(this.#places.system, target.entry, source)) this.#places.system.rename(this.#name, target.entry);
+  putBack(source: string | StagedEntry, target: Placed): string | undefined {
+    if (this.#name === undefined) return undefined;
+    const { system } = this.#places;
+    const displaced =
+      typeof source === 'string' ? source : displacedPath(this.#places, this.#expected, source.fingerprint);
+    const isDisplaced = linkIfFree(system, target.entry, displaced);
+    if (isDisplaced) system.rename(this.#name, target.entry);
     else restore(this.#places, this.#name, target);
     if (this.added !== undefined) dropIfWrong(this.#places, this.added.content);
+    return isDisplaced ? displaced : undefined;
   }
 }
 
@@ -276,13 +282,14 @@ export class TakenVersion {
   }
 }
 
-/** False if there is nothing at `existing`. */
-function linkIfThere(system: SystemCalls, existing: string, name: string): boolean {
+/** False if there is nothing at `existing`, or something at `name`. */
+function linkIfFree(system: SystemCalls, existing: string, name: string): boolean {
   try {
     system.link(existing, name);
     return true;
   } catch (error) {
-    if (goneCodes.has(errorCodeOf(error))) return false;
+    const code = errorCodeOf(error);
+    if (code === 'EEXIST' || goneCodes.has(code)) return false;
     throw error;
   }
 }

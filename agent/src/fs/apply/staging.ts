@@ -71,10 +71,30 @@ export function takenPath(places: Places, { ino }: Pick<Fingerprint, 'ino'>): st
   return `${temporaryPath(places)}-taken-${ino}`;
 }
 
-/** The inode number that was expected at a path of `takenPath`. Undefined for any other path. */
-export function inodeTaken(name: string): number | undefined {
-  const [, ino] = /-taken-(\d+)$/.exec(name) ?? [];
-  return ino === undefined ? undefined : Number(ino);
+/**
+ * A new path in staging for the entry that is taken from its name again because it should not have replaced the `replaced` one. It is
+ * `staged`, unless a user put another one there, or changed it.
+ */
+export function displacedPath(places: Places, replaced: Fingerprint, staged: Fingerprint): string {
+  const { ino, size, mtimeMs, mode } = staged;
+  return `${takenPath(places, replaced)}-by-${ino}-${size}-${mtimeMs}-${mode}`;
+}
+
+/** The meaning of a path of `takenPath` or `displacedPath`. */
+export interface TakenName {
+  /** The inode number of the entry that the journal has at the path in the folder. */
+  readonly ino: number;
+  /** The staged entry, whose time may hide a write. Undefined for `takenPath`. */
+  readonly staged: Pick<Fingerprint, 'ino' | 'size' | 'mtimeMs' | 'mode'> | undefined;
+}
+
+/** Undefined for other paths than those of `takenPath` and `displacedPath`. */
+export function takenName(name: string): TakenName | undefined {
+  const found = /-taken-(\d+)(?:-by-(\d+)-(\d+)-(-?[\d.]+)-(\d+))?$/.exec(name);
+  if (found === null) return undefined;
+  const [ino = 0, stagedIno, size = 0, mtimeMs = 0, mode = 0] = found.slice(1).map(Number);
+  const isStaged = found[2] !== undefined && stagedIno !== undefined;
+  return { ino, staged: isStaged ? { ino: stagedIno, size, mtimeMs, mode } : undefined };
 }
 
 /** The staging file for the blocks of `content`. */
