@@ -64,6 +64,14 @@ describe('[LC16] a row that is damaged', () => {
     expect(words(find({ seen: now, row: left, shown, head: shown }))).toBe('still-damaged');
   });
 
+  // Simulator, seed 168913: the edit had no mode, so that no member accepted it.
+  test('an edit of what a delete should have removed has a mode', () => {
+    const deleted = operation('p', gone, { origin: ant, seq: 2 }, [shown]);
+    const back = { ...damagedRowOf(deleted, file('Z')), cut: true };
+    const change = find({ seen: seen(file('B')), row: back, shown: deleted, head: deleted });
+    expect(change).toMatchObject({ do: 'draft', draft: { kind: 'put', mode: 0o644 } });
+  });
+
   test('a delete that the disk does not show is adopted once it does', () => {
     const gone_ = operation('p', gone, { origin: ant, seq: 2 }, [shown]);
     const back = damagedRowOf(gone_, file('Z'));

@@ -184,8 +184,9 @@ export function findLocalChange(input: Comparison): LocalChange {
     return { do: 'draft', draft: { ...base, kind: 'symlink', mode: undefined, target: seen.target } };
   }
   const { content, blocks, bytes } = seen;
-  // If this file system cannot keep that time or mode, the other members keep theirs. A directory that was shown has no time to keep.
-  const kept = shown !== undefined && hasSameMode(shown) ? shown.mode : mode;
+  // If this file system cannot keep that time or mode, the other members keep theirs. A directory that was shown has no time to keep, and
+  // a delete that a power cut has undone has neither.
+  const kept = shown?.mode !== undefined && hasSameMode(shown) ? shown.mode : mode;
   const time = shown?.mtimeUs !== undefined && hasSameTime(shown) ? shown.mtimeUs : mtimeUs;
   const file = { ...base, content, size: fingerprint.size, mode: kept, mtimeUs: time, blocks };
   const draft: Draft =
