@@ -19,7 +19,7 @@ function left(shape: Shape | undefined, changes: Partial<Fingerprint> = {}, ends
 function words(verdict: Verdict): string {
   switch (verdict.is) {
     case 'undone':
-      return `undone to ${verdict.shown.seq}`;
+      return `undone to ${verdict.shown.seq}${verdict.isWhole ? '' : ', bytes right'}`;
     case 'damaged':
       return `damaged${verdict.isSomebodys ? ', kept' : ''}${verdict.content ? ', bytes right' : ''}`;
     default:
@@ -51,7 +51,7 @@ describe('[PC2] a file whose last write was not durable', () => {
     { name: 'it has older bytes', now: left(file('X'), { mtimeMs: 1 }), expected: 'damaged, kept' },
     { name: 'it has bytes of an operation at the path', now: left(file('X')), isKnown: true, expected: 'damaged' },
     { name: 'it has the version before', now: left(file('O', { mtimeUs: 500_000 })), expected: 'undone to 1' },
-    { name: 'it has the version before, of another time', now: left(file('O')), expected: 'undone to 1' },
+    { name: 'it has the version before, of another time', now: left(file('O')), expected: 'undone to 1, bytes right' },
     {
       name: 'the version before was written once more since',
       now: left(file('O'), { mtimeMs: 9_000 }),

@@ -28,8 +28,13 @@ export type Verdict =
   | { readonly is: 'whole'; readonly fingerprint: Fingerprint | undefined }
   /** A user changed it since, and it is unknown what they saw: a local change that supersedes nothing. */
   | { readonly is: 'edited' }
-  /** The change was undone: the disk shows this older operation. */
-  | { readonly is: 'undone'; readonly shown: Operation; readonly fingerprint: Fingerprint }
+  /** The change was undone: the disk shows this older operation. `isWhole`: a file has its mode and time too. */
+  | {
+      readonly is: 'undone';
+      readonly shown: Operation;
+      readonly fingerprint: Fingerprint;
+      readonly isWhole: boolean;
+    }
   /** It is gone, and no user removed it. */
   | { readonly is: 'gone' }
   /**
@@ -77,8 +82,11 @@ export function judgeAfterPowerCut(input: {
   const isNewer = isLater || isTouched;
   // A newer time means that a user wrote it once more. A user may want to keep a touched entry, for example one that they moved away and
   // back.
-  const older = alike.find((operation) => compare(left, operation) === 'same') ?? (isNewer ? undefined : alike[0]);
-  if (older !== undefined && !isTouched) return { is: 'undone', shown: older, fingerprint };
+  const whole = alike.find((operation) => compare(left, operation) === 'same');
+  const older = whole ?? (isNewer ? undefined : alike[0]);
+  if (older !== undefined && !isTouched) {
+    return { is: 'undone', shown: older, fingerprint, isWhole: whole !== undefined || left.state !== 'file' };
+  }
   if (left.state === 'directory') return { is: 'edited' };
   if (left.state === 'symlink') return isNewer ? { is: 'edited' } : { is: 'damaged', fingerprint, isSomebodys: true };
   const isCut = fingerprint.size === 0 || left.endsInZeros;

@@ -20,7 +20,8 @@ const checkEveryMs = 250;
 const certainAfterMs = 40_000;
 /** The number of calls in which an agent applies a change, and some more. */
 const callsMax = 80;
-const callsApartMax = 12;
+/** Between two acts. Some losses need several within a few calls. */
+const callsApart = [1, 3, 12];
 const effectsMax = 20;
 const lastsMsMin = 20;
 const lastsMsMax = 4_000;
@@ -101,10 +102,11 @@ export class EncounterWorld extends World {
       strike,
     ];
     const planned = new Map<number, () => void>();
+    const apartMax = random.pick(callsApart);
     let call = random.below(callsMax);
     for (let left = random.pick([2, 3, 4, 5, 6]); left > 0; left--) {
       planned.set(call, random.pick(acts));
-      call += 1 + random.below(callsApartMax);
+      call += 1 + random.below(apartMax);
     }
     let calls = 0;
     this.#beforeCall = (machine, path) => {

@@ -248,9 +248,10 @@ function renamedDraft(
   };
 }
 
-/** The mode of a renamed entry: that of the operation, even if the file system could not keep it. */
+/** The mode of a renamed entry: that of the operation, even if the file system could not keep it. A power cut may have undone it, too. */
 function renamedMode(row: DiskEntry, operation: Operation, { mode }: Fingerprint): number {
-  return (row.fingerprint?.mode === mode ? operation.mode : undefined) ?? permissions(mode);
+  const isKept = row.fingerprint?.mode === mode && !row.damaged;
+  return (isKept ? operation.mode : undefined) ?? permissions(mode);
 }
 
 /** The new name of a file that is not on this disk: its row follows when the operation is applied. */

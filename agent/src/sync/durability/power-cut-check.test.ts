@@ -87,6 +87,16 @@ describe('[PC2] after another boot of the machine', () => {
     expect(reported()).toMatchObject([{ fetched: 0, undone: 1 }]);
   });
 
+  // Simulator, seed 169162: a rename published the time of the older version, which the disk did not have.
+  test('an older version of the path, of another time, does not count as shown', async () => {
+    await writes('file', first);
+    await writes('file', second);
+    isLeft('file', first);
+    expect(await begins('boot-2', member.context.clock.wallMs())).toBe(true);
+    expect(member.journal.disk.at('file')).toMatchObject({ content: first.id, damaged: true });
+    expect(reported()).toMatchObject([{ fetched: 0, undone: 1 }]);
+  });
+
   test('an older version of the path that was moved away and back since supersedes nothing', async () => {
     await writes('file', second);
     const { mtimeMs = 0 } = member.volume.disk.at('file') ?? {};

@@ -247,9 +247,11 @@ export class PowerCutCheck {
         return [entryFor(path, shown, verdict.fingerprint, racy, { unsynced, unconfirmed })];
       }
       case 'undone': {
-        const { fingerprint } = verdict;
+        const { fingerprint, isWhole } = verdict;
         this.#report.undone.push(path);
-        return [entryFor(path, verdict.shown, fingerprint, racy, { unconfirmed: unconfirmedAt(fingerprint, wallMs) })];
+        const unconfirmed = unconfirmedAt(fingerprint, wallMs);
+        const { entry } = entryFor(path, verdict.shown, fingerprint, racy, { unconfirmed });
+        return [{ path, entry: entry && (isWhole ? entry : { ...entry, damaged: true, cut: true }) }];
       }
       case 'gone':
         this.#report.fetched.push(path);
