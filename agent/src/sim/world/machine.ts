@@ -8,7 +8,7 @@ import type { Scheduler } from '../base/scheduler.ts';
 import { SimClock, WallClock } from '../base/sim-clock.ts';
 import type { Story } from '../base/story.ts';
 import type { Content } from '../disk/content.ts';
-import type { DiskImage } from '../disk/disk.ts';
+import { type DiskImage, fileTimeStepMs } from '../disk/disk.ts';
 import { DiskError } from '../disk/disk-error.ts';
 import { fingerprintOf, type Inode, sameFingerprint } from '../disk/inode.ts';
 import { Volume } from '../disk/volume.ts';
@@ -196,6 +196,11 @@ export class Machine {
     if (!this.isRunning) return;
     this.#life?.end();
     this.#down(closesConnections, closesConnections ? 'agent is killed' : 'loses power');
+  }
+
+  /** True while no program runs again after a power cut. The times of files do not show the order of what happens within one step. */
+  get isBooting(): boolean {
+    return this.boots > 0 && this.#around.scheduler.nowMs - this.#bootedAtMs < fileTimeStepMs;
   }
 
   /** A power cut, which also ended the agent, and a reboot. Writes of users that no sync made durable may be lost. */

@@ -276,9 +276,9 @@ export class World implements Surroundings {
   }
 }
 
-/** A user waits while the folder, or a part of it, is hidden or unmounted. */
-export function mayWork({ volume, isDestroyed }: Machine): boolean {
-  return !volume.missing && !volume.isHidden && !isDestroyed;
+/** A user waits while the folder, or a part of it, is hidden or unmounted, and while the machine boots. */
+export function mayWork({ volume, isDestroyed, isBooting }: Machine): boolean {
+  return !volume.missing && !volume.isHidden && !isDestroyed && !isBooting;
 }
 
 function describe(message: Parameters<typeof freezeMessage>[0]): string {
