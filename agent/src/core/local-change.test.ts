@@ -1,6 +1,7 @@
-import type { ContentId, Operation } from '@lockstep/shared';
+import { type ContentId, fieldRules, type Operation } from '@lockstep/shared';
 import { describe, expect, test } from 'vitest';
 import { find, rowOf, seen, words } from './_observations.ts';
+import type { DiskEntry } from './entry.ts';
 import { isPassedOver, type Seen } from './local-change.ts';
 import { ant, bee, directory, file, fingerprint, gone, link, operation, type Shape } from './plan/_fixtures.ts';
 
@@ -320,4 +321,31 @@ describe('the fields of a draft', () => {
       draft: { path: 'p', kind: 'delete', parents: [shown], replaced: 'A', vanished: true },
     });
   });
+});
+
+// Simulator, seed 168913: the draft of an edit had no mode.
+test('[LC20] every draft has the fields of its kind, whatever the row says', () => {
+  const all = [...Object.values(shapes), undefined];
+  const marks = [{}, { damaged: true }, { damaged: true, cut: true }, { damaged: true, cut: true, content: undefined }];
+  const lacking: string[] = [];
+  let drafts = 0;
+  const compare = (now: Shape | undefined, said: Shape | undefined, row: Partial<DiskEntry>, ino: number): void => {
+    const shown = operation('p', said ?? gone, { origin: ant, seq: 1 });
+    const heads = all.map((shape) => operation('p', shape ?? gone, { origin: bee, seq: 1 }, [shown]));
+    for (const head of [shown, undefined, ...heads]) {
+      const change = find({ seen: seen(now, ino), row: { ...rowOf(shown, undefined), ...row }, shown, head });
+      if (change.do !== 'draft') continue;
+      drafts++;
+      const { draft } = change;
+      const { required } = fieldRules[draft.kind === 'attr' && draft.content ? 'file-attr' : draft.kind];
+      const present = Object.entries(draft).flatMap(([name, value]) => (value === undefined ? [] : name));
+      if (!required.every((field) => present.includes(field))) lacking.push(words(change));
+    }
+  };
+  for (const [now, said, was] of all.flatMap((a) => all.flatMap((b) => all.map((c) => [a, b, c] as const)))) {
+    const there = was && { content: was.content as ContentId, fingerprint: fingerprint(was, 1), racy: false };
+    for (const mark of marks) for (const ino of [1, 2]) compare(now, said, { ...there, ...mark }, ino);
+  }
+  expect(lacking).toEqual([]);
+  expect(drafts).toBeGreaterThan(10_000);
 });
