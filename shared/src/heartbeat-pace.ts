@@ -15,6 +15,18 @@ export function pulseIntervalMs(members: number): number {
   return members <= middleMembersMax ? 2_000 : 4_000;
 }
 
+/** Of so many messages without news one is a heartbeat, and the others are pulses. */
+const pulsesPerReport = 5;
+
+/**
+ * The longest time between two heartbeats from one member to another, in milliseconds, in a cluster of so many members. In between, pulses
+ * replace those that would repeat the last one: they cost a third, in every member for every other one. Values that change all the time, such
+ * as load and free space, are at most this old.
+ */
+export function reportIntervalMs(members: number): number {
+  return pulsesPerReport * pulseIntervalMs(members);
+}
+
 /** The silence after which a member is suspect, in milliseconds. */
 export function suspectAfterMs(members: number): number {
   return pulseIntervalMs(members) + lateMs;

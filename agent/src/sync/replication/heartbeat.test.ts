@@ -65,11 +65,14 @@ test('[MB5] in a large cluster pulses are sent every 4 s, news within the second
   expect(await until(() => bee.all('pulse').length > 3, 60_000)).toBe(true);
   const beats = () => bee.heard.filter(({ type }) => type === 'heartbeat' || type === 'pulse').length;
   const before = beats();
+  const reports = () => bee.all('heartbeat').length;
+  const reportsBefore = reports();
   expect(await until(() => beats() === before + 5, 60_000)).toBe(true);
   const beganMs = scheduler.nowMs;
   expect(await until(() => beats() === before + 10, 60_000)).toBe(true);
   expect((scheduler.nowMs - beganMs) / 5).toBeGreaterThan(3_900);
   expect((scheduler.nowMs - beganMs) / 5).toBeLessThan(4_100);
+  expect(reports() - reportsBefore, 'every 20 s').toBe(2);
 
   const files = bee.all('heartbeat').at(-1)?.files ?? 0;
   volume.disk.write('new', contentOfText('of this second'));

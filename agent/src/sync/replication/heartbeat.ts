@@ -1,5 +1,5 @@
 import type { HeartbeatMessage, MemberId, MemberState, PulseMessage, SelfReport } from '@lockstep/shared';
-import { downAfterMs, heartbeatIntervalMs, pulseIntervalMs } from '@lockstep/shared';
+import { downAfterMs, heartbeatIntervalMs, pulseIntervalMs, reportIntervalMs } from '@lockstep/shared';
 import { ClockFilter } from '../../core/traffic/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
@@ -12,11 +12,6 @@ import { writeIfRoom } from '../state/disk-room.ts';
 /** Weight of a new round trip in the smoothed one (as in TCP, RFC 6298). */
 const rttGain = 1 / 8;
 const saveAcksMs = 10_000;
-/**
- * The longest time between two heartbeats to a peer. In between, pulses replace those that would repeat the last one: they cost a third, in
- * every member for every other one. Values that change all the time, such as load and free space, are at most this old.
- */
-const heartbeatEveryMs = 5_000;
 /** Equal vectors with unequal digests in this many successive heartbeats are not due to timing. */
 const mismatchesMax = 3;
 
@@ -136,6 +131,7 @@ export class HeartbeatLoop {
     const state = stateOf(report);
     // Timers are not exact: a pulse may be due a moment later.
     const restMs = pulseIntervalMs(this.#peers.size) - heartbeatIntervalMs / 2;
+    const reportMs = reportIntervalMs(this.#peers.size);
     for (const peer of only ? [only] : this.#peers.ready()) {
       const { link } = peer;
       if (link === undefined) continue;
@@ -146,7 +142,7 @@ export class HeartbeatLoop {
       const isQuiet = !isNews && last?.sends === false && !isSendingTo(peer);
       if (isQuiet && nowMs - last.atMs < restMs) continue;
       const beat = this.#beat(peer, link, nowMs);
-      if (!isNews && nowMs - told.atMs < heartbeatEveryMs) link.send({ type: 'pulse', ...beat });
+      if (!isNews && nowMs - told.atMs < reportMs) link.send({ type: 'pulse', ...beat });
       else {
         this.#told.set(link, { state, atMs: nowMs });
         link.send({ type: 'heartbeat', ...report, ...beat });
