@@ -4,7 +4,7 @@ import { MountedFolder } from '../_mounted.ts';
 import { MountError } from '../errno.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
 import type { Draft, OpenVersion } from '../ports/access.ts';
-import { OpenFile } from './open-file.ts';
+import { OpenFile, OpenHandle } from './open-file.ts';
 
 /** The largest offset that has room on the disk of these tests. */
 const roomBytes = 10;
@@ -38,8 +38,9 @@ describe('[FM2] a write that fails', () => {
   test('lets close and fsync fail, and publishes nothing', async () => {
     writeFileSync(mounted.at('a'), 'before');
     const file = await OpenFile.existing({ access, onConflict: () => undefined }, 'a');
-    await file.write(bytes, 0);
-    await expect((async () => file.write(bytes, 6))()).rejects.toThrow('ENOSPC');
+    const by = new OpenHandle(file);
+    await file.write(bytes, 0, by);
+    await expect((async () => file.write(bytes, 6, by))()).rejects.toThrow('ENOSPC');
     await expect(file.flush()).rejects.toThrow('ENOSPC');
     await expect(file.publish(true)).rejects.toThrow('ENOSPC');
     await file.close();
@@ -49,8 +50,9 @@ describe('[FM2] a write that fails', () => {
 
   test('does not matter once the program has gone on', async () => {
     const file = await OpenFile.created({ access, onConflict: () => undefined }, 'a', 0o644);
-    await file.write(bytes, 0);
-    await expect((async () => file.write(bytes, 6))()).rejects.toThrow('ENOSPC');
+    const by = new OpenHandle(file);
+    await file.write(bytes, 0, by);
+    await expect((async () => file.write(bytes, 6, by))()).rejects.toThrow('ENOSPC');
     await file.truncate(4);
     await file.flush();
     await file.close();

@@ -10,6 +10,20 @@ export interface FileParts {
   onConflict(path: string, copy: string): void;
 }
 
+/** The longest time between two reads of a program that is taken for one that reads on. */
+const readingLastsMs = 1_000;
+
+/** A program that has a file open. */
+export class OpenHandle {
+  readonly file: OpenFile;
+  /** The version that the program has read or written, as the session counts them; undefined: none. */
+  edition: number | undefined;
+
+  constructor(file: OpenFile) {
+    this.file = file;
+  }
+}
+
 /**
  * A file that programs have open: one session for all of them. Until it is written to, it is one version of the file. Then it is a draft,
  * which no other program of the machine sees. The draft is published as one version when a program closes the file or calls fsync.
@@ -30,6 +44,9 @@ export class OpenFile {
   #isUntouched = false;
   /** Why the last write to the draft failed: it lacks bytes, and must not take the place of a version that has all. */
   #failure: { readonly error: unknown } | undefined;
+  /** Counts the versions of other members that the session took. */
+  #edition = 0;
+  #readMs = -readingLastsMs;
   /** The last step that was begun: each waits for the one before. */
   #last: Promise<unknown> | undefined;
 
@@ -66,25 +83,52 @@ export class OpenFile {
     return this.#draft !== undefined && this.#base === undefined;
   }
 
+  /** The version stays for a program that is about to read it. */
+  expectRead(): void {
+    this.#readMs = performance.now();
+  }
+
+  /** True while a program is reading it: that must find the end of its version. */
+  get isBeingRead(): boolean {
+    return this.#version !== undefined && performance.now() - this.#readMs < readingLastsMs;
+  }
+
   stat(): EntryStat {
     return this.#opened().stat();
   }
 
-  read(buffer: Uint8Array, offset: number): Promise<number> | number {
-    return this.#step(() => this.#opened().read(buffer, offset));
+  /** `by`: the program. It gets bytes of one version only. */
+  read(buffer: Uint8Array, offset: number, by: OpenHandle): Promise<number> | number {
+    return this.#step(() => {
+      this.#checkEdition(by);
+      by.edition = this.#edition;
+      if (this.#version !== undefined) this.expectRead();
+      return this.#opened().read(buffer, offset);
+    });
   }
 
-  write(bytes: Uint8Array, offset: number): Promise<number> | number {
-    return this.#write(bytes, () => offset);
+  write(bytes: Uint8Array, offset: number, by: OpenHandle): Promise<number> | number {
+    return after(
+      this.#write(bytes, () => offset, by),
+      (length) => {
+        by.edition = this.#edition;
+        return length;
+      },
+    );
   }
 
   /** Writes at the end. */
-  append(bytes: Uint8Array): Promise<number> | number {
-    return this.#write(bytes, (draft) => draft.stat().size);
+  append(bytes: Uint8Array, by: OpenHandle): Promise<number> | number {
+    return this.#write(bytes, (draft) => draft.stat().size, by);
   }
 
-  #write(bytes: Uint8Array, offsetIn: (opened: OpenVersion | Draft) => number): Promise<number> | number {
+  #write(
+    bytes: Uint8Array,
+    offsetIn: (opened: OpenVersion | Draft) => number,
+    by: OpenHandle,
+  ): Promise<number> | number {
     return this.#step(() => {
+      this.#checkEdition(by);
       checkSize(offsetIn(this.#opened()) + bytes.length);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.write(bytes, offsetIn(draft)));
@@ -92,8 +136,9 @@ export class OpenFile {
     });
   }
 
-  truncate(size: number): Promise<void> | void {
+  truncate(size: number, by?: OpenHandle): Promise<void> | void {
     return this.#step(() => {
+      if (by !== undefined) this.#checkEdition(by);
       checkSize(size);
       const draft = this.#draft;
       if (draft !== undefined) return this.#change(() => draft.truncate(size));
@@ -120,14 +165,19 @@ export class OpenFile {
     if (!this.#isUntouched) await this.publish(false);
   }
 
-  /** Takes the version that has the path now, if the programs that have it open changed nothing. */
-  async refresh(): Promise<void> {
+  /**
+   * Takes the version that has the path now, if the programs that have it open changed nothing. While one of them reads, the version stays
+   * for another one that only reads (`isRead`): the kernel has one size and one set of pages for all.
+   */
+  async refresh(isRead: boolean): Promise<void> {
     await this.#step(async () => {
       if (this.path === undefined || this.#version === undefined || this.#draft !== undefined) return;
+      if (isRead && this.isBeingRead && this.#version.isLocal) return;
       const now = await this.#parts.access.open(this.path);
       if (now.version === this.#version.version) return now.close();
       this.#version.close();
       this.#version = now;
+      this.#edition++;
     });
   }
 
@@ -140,6 +190,12 @@ export class OpenFile {
       this.#draft = undefined;
       this.#version = undefined;
     });
+  }
+
+  /** Throws ESTALE for a program that has read or written another version: it must not mix the bytes of both. */
+  #checkEdition({ edition }: OpenHandle): void {
+    if (edition === undefined || edition === this.#edition) return;
+    throw new MountError('ESTALE', `${this.#openedAt} has changed: open it again.`);
   }
 
   #opened(): OpenVersion | Draft {

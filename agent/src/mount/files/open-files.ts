@@ -1,7 +1,7 @@
 import { isBelow, joinPath, nameOf, parentOf } from '@lockstep/shared';
 import { MountError } from '../errno.ts';
 import type { EntryStat } from '../ports/access.ts';
-import { type FileParts, OpenFile } from './open-file.ts';
+import { type FileParts, OpenFile, OpenHandle } from './open-file.ts';
 
 /** For so long the kernel may take the name of a new file that could not be published for that of a file. */
 const unpublishedLastsMs = 2_000;
@@ -11,7 +11,7 @@ export class OpenFiles {
   readonly #parts: FileParts;
   /** By the path that the kernel knows, also of files that were removed. */
   readonly #byPath = new Map<string, OpenFile>();
-  readonly #byHandle = new Map<number, OpenFile>();
+  readonly #byHandle = new Map<number, OpenHandle>();
   /** The files that are being opened: programs that open one at the same time share its session. */
   readonly #opening = new Map<string, Promise<OpenFile>>();
   #lastHandle = 0;
@@ -29,21 +29,21 @@ export class OpenFiles {
     return file?.path === undefined || file.path === path ? file : undefined;
   }
 
-  /** The open file of a handle. Throws EBADF. */
-  of(handle: number): OpenFile {
-    const file = this.#byHandle.get(handle);
-    if (file === undefined) throw new MountError('EBADF');
-    return file;
+  /** The program that has a handle, and its file. Throws EBADF. */
+  of(handle: number): OpenHandle {
+    const opened = this.#byHandle.get(handle);
+    if (opened === undefined) throw new MountError('EBADF');
+    return opened;
   }
 
-  /** Opens the file at a path. Returns its handle. */
-  async open(path: string): Promise<number> {
+  /** Opens the file at a path. Returns its handle. `isRead`: only for reading. */
+  async open(path: string, isRead = false): Promise<number> {
     const known = this.at(path) ?? (await this.#opening.get(path));
     if (known === undefined) return this.#open(path);
     // Counted before it is waited for: a close must not end the session meanwhile.
     const handle = this.#add(path, known);
     try {
-      await known.refresh();
+      await known.refresh(isRead);
       return handle;
     } catch (error) {
       await this.release(handle);
@@ -85,7 +85,7 @@ export class OpenFiles {
 
   /** Closes a handle. The session ends with the last one. */
   async release(handle: number): Promise<void> {
-    const file = this.of(handle);
+    const { file } = this.of(handle);
     this.#byHandle.delete(handle);
     file.handles--;
     if (file.handles > 0) return;
@@ -107,6 +107,12 @@ export class OpenFiles {
   stat(path: string): EntryStat | undefined {
     const file = this.at(path);
     return file !== undefined && (file.isDraft || file.path === undefined) ? file.stat() : undefined;
+  }
+
+  /** The size of the version that a program is reading at a path; undefined if none is. */
+  sizeBeingRead(path: string): number | undefined {
+    const file = this.at(path);
+    return file?.isBeingRead === true ? file.stat().size : undefined;
   }
 
   /** The names of the new files of a directory that are not published yet. */
@@ -175,7 +181,7 @@ export class OpenFiles {
   #add(path: string, file: OpenFile): number {
     const handle = ++this.#lastHandle;
     this.#byPath.set(path, file);
-    this.#byHandle.set(handle, file);
+    this.#byHandle.set(handle, new OpenHandle(file));
     file.handles++;
     return handle;
   }

@@ -42,6 +42,7 @@ export function readFully(fd: number, buffer: Uint8Array, offset: number): numbe
 /** A version of a file of the folder. The agent replaces a file by a rename, so the descriptor keeps its version. */
 export class VersionFile implements OpenVersion {
   readonly fd: number;
+  readonly isLocal = true;
 
   /** Takes the descriptor, which `close` closes. */
   constructor(fd: number) {

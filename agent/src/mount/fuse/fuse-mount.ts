@@ -17,6 +17,9 @@ interface FuseModule {
 interface NativeMount {
   /** A private member: its list of options lacks some that libfuse has. */
   _fuseOptions(): string;
+  /** Two more: the answers to questions about attributes. */
+  _op_getattr(this: { readonly ops: object }, signal: unknown, path: string): void;
+  _op_fgetattr(signal: unknown, path: string, handle: number): void;
   /** Another one: what the threads of the kernel's requests call, by number. */
   readonly _handlers: ((request: Buffer, number: unknown, path: unknown, ...words: number[]) => void)[];
   mount(done: (error: Error | null) => void): void;
@@ -63,9 +66,16 @@ export async function mountFuse(
   handlers: Handlers,
   isUp: () => boolean,
 ): Promise<void> {
-  const native = new Fuse(mountPoint, operations(handlers, isUp), { timeout: false });
+  const asked = operations(handlers, isUp);
+  const native = new Fuse(mountPoint, asked, { timeout: false });
   native._fuseOptions = () => `-o${options.join(',')}`;
   passModificationTime(native);
+  const { _op_getattr: getattr } = native;
+  // Release 2.4.3 answers by the path, which may be another version's by now.
+  native._op_fgetattr = (signal, path, handle) => {
+    const ofHandle = (_path: string, reply: Reply): void => asked['fgetattr']?.(...([path, handle, reply] as never[]));
+    getattr.call({ ops: { getattr: ofHandle } }, signal, path);
+  };
   await new Promise<void>((resolve, reject) =>
     native.mount((error) => (error === null || error === undefined ? resolve() : reject(error))),
   );
@@ -137,6 +147,10 @@ function operations(handlers: Handlers, isUp: () => boolean): Record<string, (..
   const count = (reply: Reply, result: number): void => reply(result);
   return {
     getattr: answering((path: string) => handlers.getattr(path), value as (reply: Reply, stat: FuseStat) => void),
+    fgetattr: answering(
+      (path: string, handle: number) => handlers.fgetattr(path, handle),
+      value as (reply: Reply, stat: FuseStat) => void,
+    ),
     readdir: answering(
       (path: string) => handlers.readdir(path),
       (reply, { names, stats }) => reply(0, names, stats),

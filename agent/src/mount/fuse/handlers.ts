@@ -4,6 +4,7 @@ import type { LateRemoval } from '../files/late-removal.ts';
 import type { OpenFiles } from '../files/open-files.ts';
 import type { EntryKind, EntryStat, NamedEntry, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
+import { ShownSizes } from './shown-sizes.ts';
 
 /** The name that libfuse gives to a file that is removed while a program has it open, until that closes it. */
 const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
@@ -12,6 +13,9 @@ const hiddenName = /^\.fuse_hidden[0-9a-f]{16}$/;
 const replacementCharacter = '\ufffd';
 
 const typeBits: Record<EntryKind, number> = { file: 0o100000, directory: 0o040000, symlink: 0o120000 };
+/** The kernel opens a file once more within this time, unless its program has ended. */
+const openedAgainMs = 1_000;
+
 const truncateFlag = 0o1000;
 const appendFlag = 0o2000;
 const accessMask = 0o3;
@@ -49,6 +53,9 @@ export class Handlers {
   readonly #access: LateRemoval;
   readonly #files: OpenFiles;
   readonly #owner: HandlerParts['owner'];
+  readonly #shown = new ShownSizes();
+  /** Files that the kernel opens once more, and what ends the first attempt. */
+  readonly #openedAgain = new Map<string, () => void>();
   /** The handles whose writes go to the end of the file. */
   readonly #appending = new Set<number>();
 
@@ -59,7 +66,13 @@ export class Handlers {
   }
 
   getattr(mounted: string): Soon<FuseStat> {
-    return after(this.#stat(known(mounted)), (stat) => this.#fuseStat(stat));
+    const path = known(mounted);
+    return after(this.#stat(path), (stat) => this.#show(path, stat));
+  }
+
+  /** The attributes of the file that a program has open. */
+  fgetattr(mounted: string, handle: number): FuseStat {
+    return this.#show(known(mounted), this.#files.of(handle).file.stat());
   }
 
   /** The names in a directory with the types of their entries. */
@@ -101,7 +114,9 @@ export class Handlers {
   }
 
   async create(mounted: string, mode: number): Promise<number> {
-    return this.#files.create(writable(mounted), mode & ~typeMask);
+    const path = writable(mounted);
+    this.#shown.forget(path);
+    return this.#files.create(path, mode & ~typeMask);
   }
 
   /** Makes an empty file. Pipes, sockets and devices are not replicated. */
@@ -116,9 +131,12 @@ export class Handlers {
     const isRead = (flags & (accessMask | truncateFlag)) === 0;
     const isEmptied = (flags & truncateFlag) !== 0;
     const path = isRead ? known(mounted) : writable(mounted);
-    const handle = await (isEmptied ? this.#files.openEmpty(path) : this.#files.open(path));
+    const handle = await (isEmptied ? this.#files.openEmpty(path) : this.#files.open(path, isRead));
+    const { file } = this.#files.of(handle);
+    if (!isEmptied && !file.isDraft && this.#shown.isOther(path, file.stat().size)) this.#openAgain(path, handle);
     try {
-      if (isEmptied) await this.#files.of(handle).truncate(0);
+      this.#openedAgain.get(path)?.();
+      if (isEmptied) await file.truncate(0);
       if ((flags & appendFlag) !== 0) this.#appending.add(handle);
       return handle;
     } catch (error) {
@@ -127,22 +145,39 @@ export class Handlers {
     }
   }
 
+  /** The kernel asks for the attributes after ESTALE, and opens the file once more: it must find the same version. */
+  #openAgain(path: string, handle: number): never {
+    this.#openedAgain.get(path)?.();
+    this.#files.of(handle).file.expectRead();
+    const end = (): void => {
+      clearTimeout(timer);
+      this.#openedAgain.delete(path);
+      void this.#files.release(handle).catch(() => undefined);
+    };
+    const timer = setTimeout(end, openedAgainMs).unref();
+    this.#openedAgain.set(path, end);
+    throw new MountError('ESTALE');
+  }
+
   read(handle: number, buffer: Uint8Array, offset: number): Promise<number> | number {
-    return this.#files.of(handle).read(buffer, offset);
+    const opened = this.#files.of(handle);
+    return opened.file.read(buffer, offset, opened);
   }
 
   write(handle: number, bytes: Uint8Array, offset: number): Promise<number> | number {
-    const file = this.#files.of(handle);
+    const opened = this.#files.of(handle);
+    const { file } = opened;
+    if (file.path !== undefined) this.#shown.forget(file.path);
     // The kernel takes the end for where it was up to a second ago: another version may be longer, or shorter.
-    return this.#appending.has(handle) ? file.append(bytes) : file.write(bytes, offset);
+    return this.#appending.has(handle) ? file.append(bytes, opened) : file.write(bytes, offset, opened);
   }
 
   flush(handle: number): Promise<void> {
-    return this.#files.of(handle).flush();
+    return this.#files.of(handle).file.flush();
   }
 
   fsync(handle: number): Promise<void> {
-    return this.#files.of(handle).publish(true);
+    return this.#files.of(handle).file.publish(true);
   }
 
   fsyncdir(mounted: string): Promise<void> {
@@ -156,6 +191,7 @@ export class Handlers {
 
   async truncate(mounted: string, size: number): Promise<void> {
     const path = writable(mounted);
+    this.#shown.forget(path);
     const open = this.#files.at(path);
     if (open !== undefined) {
       const { isDraft } = open;
@@ -165,14 +201,16 @@ export class Handlers {
     }
     const handle = await this.#files.open(path);
     try {
-      await this.#files.of(handle).truncate(size);
+      await this.#files.of(handle).file.truncate(size);
     } finally {
       await this.#files.release(handle);
     }
   }
 
   ftruncate(handle: number, size: number): Soon<void> {
-    return this.#files.of(handle).truncate(size);
+    const opened = this.#files.of(handle);
+    if (opened.file.path !== undefined) this.#shown.forget(opened.file.path);
+    return opened.file.truncate(size, opened);
   }
 
   async chmod(mounted: string, mode: number): Promise<void> {
@@ -201,6 +239,7 @@ export class Handlers {
 
   async rename(from: string, to: string): Promise<void> {
     const [source, target] = [writable(from), writable(to)];
+    for (const path of [source, target]) this.#shown.forget(path);
     if (hiddenName.test(nameOf(target)) && this.#files.at(source) !== undefined) return this.#hide(source, target);
     // If a program has the target open, the library has just hidden it.
     this.#access.stay(target);
@@ -243,7 +282,18 @@ export class Handlers {
   }
 
   #stat(path: string): Soon<EntryStat> {
-    return this.#files.stat(path) ?? this.#access.stat(path);
+    const open = this.#files.stat(path);
+    if (open !== undefined) return open;
+    return after(this.#access.stat(path), (stat) => {
+      const size = stat.kind === 'file' ? this.#files.sizeBeingRead(path) : undefined;
+      return size === undefined ? stat : { ...stat, size };
+    });
+  }
+
+  /** The answer to the kernel about an entry. */
+  #show(path: string, stat: EntryStat): FuseStat {
+    if (stat.kind === 'file') this.#shown.show(path, stat.size);
+    return this.#fuseStat(stat);
   }
 
   #fuseStat({ kind, mode, size, mtimeMs, ctimeMs }: EntryStat): FuseStat {

@@ -30,6 +30,8 @@ export type Soon<Result> = Promise<Result> | Result;
 /** One version of a file, open for reading. Its bytes do not change when another version takes its place. */
 export interface OpenVersion {
   readonly version: VersionId;
+  /** True if all bytes are on the disk: they can be read when another version has its place. */
+  readonly isLocal: boolean;
   stat(): EntryStat;
   /** Reads into `buffer` from `offset` on. Returns the number of bytes: fewer than asked for only at the end. */
   read(buffer: Uint8Array, offset: number): Soon<number>;

@@ -85,7 +85,11 @@ export class AgentFiles implements RemoteFiles {
   }
 
   async findNow(path: string): Promise<RemoteEntry | undefined> {
-    return (await this.#page({ directory: parentOf(path), name: nameOf(path) })).files[0];
+    const [entry] = (await this.#page({ directory: parentOf(path), name: nameOf(path) })).files;
+    // A program that opens the file gets this version, and must not find the attributes of an older one.
+    const listed = this.#lists.get(parentOf(path))?.known?.files;
+    if (entry !== undefined && listed?.has(entry.name)) listed.set(entry.name, entry);
+    return entry;
   }
 
   async versionNow(path: string): Promise<string | undefined> {

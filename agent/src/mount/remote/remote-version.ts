@@ -11,6 +11,7 @@ export function remoteStat({ size, mode, mtimeMs }: RemoteEntry): EntryStat {
 
 /** A version of a file that is not on the disk, open for reading: its bytes come from the agent, which fetches them. */
 export class RemoteVersion implements OpenVersion {
+  readonly isLocal = false;
   readonly #files: RemoteFiles;
   readonly #path: string;
   readonly #entry: RemoteEntry;

@@ -266,3 +266,31 @@ test('[OD24] a read that was refused for lack of room is refused again without a
   void read();
   expect(await until(() => reserves === 2, 100)).toBe(true);
 });
+
+test('[OD2] a read from a full cache fails for lack of the content, not of room, if no other member is connected', async () => {
+  const bee = new ScriptedPeer('b');
+  let lacks = false;
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks, shows: true });
+  };
+  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
+  const { cache, onDemand } = engine;
+  volume.disk.write('song', virtualContent('song', mebibyte));
+  void engine.start();
+  cache.limit({ bytes: mebibyte / 2 });
+  expect(await until(() => journal.disk.at('song')?.remote === true, minuteMs)).toBe(true);
+  lacks = true;
+  cache.limit({ bytes: mebibyte });
+  volume.disk.write('own', virtualContent('own', mebibyte));
+  expect(await until(() => cache.usedBytes === mebibyte, minuteMs)).toBe(true);
+
+  bee.open = () => {
+    throw new Error('The machine of b is off.');
+  };
+  bee.end('gone');
+  expect(await until(() => cache.isAlone, 100)).toBe(true);
+  const failures: unknown[] = [];
+  void onDemand.fetch('song').then((fetched) => failures.push(fetched));
+  expect(await until(() => failures.length === 1, 6_000)).toBe(true);
+  expect(failures).toMatchObject([{ isHere: false, code: 'content-missing' }]);
+});

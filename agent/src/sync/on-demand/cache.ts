@@ -115,6 +115,11 @@ export class Cache {
     this.#rules = rules;
   }
 
+  /** True if no other member is connected: none can bring a file, or say that it keeps one that is to be dropped. */
+  get isAlone(): boolean {
+    return this.#peers.ready().length === 0;
+  }
+
   /** True if `bytes` more fit. */
   hasRoom(bytes: number): boolean {
     return this.usedBytes + bytes <= this.bytesMax;

@@ -110,6 +110,12 @@ export class FileArrival {
     this.#ended.publish();
   }
 
+  /** Why the file is not here if no other member is connected. */
+  unreachable(path: string): Failure {
+    const reason = `${path} is not on this disk, and no other member answers.`;
+    return { isHere: false, code: 'content-missing', reason };
+  }
+
   #failure(path: string): Failure {
     const { problems } = this.#context;
     const problem = problems.ofPath(path);

@@ -204,6 +204,10 @@ export class OnDemandFiles {
     const size = this.#sizeOf(path);
     const reserved = await this.#cache.reserve(path, size);
     if ('reason' in reserved) {
+      // With room there would be no content either.
+      if (this.#cache.isAlone && size <= this.#cache.bytesMax) {
+        return this.#failed(path, this.arrival.unreachable(path), failureLastsMs);
+      }
       return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs);
     }
     // The row stays remote until the file is here: for its users the file is there all the time.
