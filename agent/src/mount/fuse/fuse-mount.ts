@@ -71,9 +71,10 @@ export async function mountFuse(
   native._fuseOptions = () => `-o${options.join(',')}`;
   passModificationTime(native);
   const { _op_getattr: getattr } = native;
+  const { fgetattr } = asked;
   // Release 2.4.3 answers by the path, which may be another version's by now.
   native._op_fgetattr = (signal, path, handle) => {
-    const ofHandle = (_path: string, reply: Reply): void => asked['fgetattr']?.(...([path, handle, reply] as never[]));
+    const ofHandle = (_path: string, reply: Reply): void => fgetattr?.(...([path, handle, reply] as never[]));
     getattr.call({ ops: { getattr: ofHandle } }, signal, path);
   };
   await new Promise<void>((resolve, reject) =>
