@@ -23,6 +23,9 @@ const callsMax = 80;
 /** Between two acts. Some losses need several within a few calls. */
 const callsApart = [1, 3, 12];
 const effectsMax = 20;
+/** Pauses between changes around the end of an agent. */
+const pausesMs = [0, 5, 60, 700];
+const restartChance = 0.4;
 const lastsMsMin = 20;
 const lastsMsMax = 4_000;
 
@@ -41,9 +44,17 @@ export function encounterScenario(drawn: Scenario): Scenario {
   };
 }
 
+interface Parts {
+  readonly from: Machine;
+  readonly to: Machine;
+  readonly faults: Faults;
+  readonly random: Random;
+}
+
 /**
  * A world in which things meet that are seldom close together elsewhere. One member changes an entry. Others act between the system calls with
- * which a second member applies that: its user on the same entry, faults, and the author with further changes.
+ * which a second member applies that: its user on the same entry, faults, and the author with further changes. Or the agent of the second
+ * member ends among such changes, and starts again.
  */
 export class EncounterWorld extends World {
   readonly #shells = new Map<Machine, UserShell>();
@@ -68,29 +79,47 @@ export class EncounterWorld extends World {
       if (mayWork(from)) prepareEncounter(this.#shellOf(from));
       await passes(random.pick([0, 50, 2_000]));
       this.story.add('', () => `an encounter of ${from.name} and ${to.name}`);
-      this.#begin({ from, to, faults, random });
+      const parts = { from, to, faults, random };
+      this.#begin(parts);
+      if (random.chance(restartChance)) {
+        await this.#restart(parts, passes);
+      }
       await passes(random.between(lastsMsMin, lastsMsMax));
       this.#beforeCall = () => {};
     }
   }
 
+  /** Ends the agent of `to`, and starts it again later. Entries of both change before and after its end. */
+  async #restart({ from, to, faults, random }: Parts, passes: (ms: number) => Promise<unknown>): Promise<void> {
+    const meddlers = [from, to, to].map(
+      (machine) => [machine, new Meddler(this.#shellOf(machine), random.fork())] as const,
+    );
+    for (const isEnded of [false, true]) {
+      if (isEnded) faults.restart(to);
+      for (let left = random.below(4); left > 0; left--) {
+        await passes(random.pick(pausesMs));
+        const [machine, meddler] = random.pick(meddlers);
+        if (!mayWork(machine)) continue;
+        if (random.chance(0.5)) meddler.meddle(random.pick(encounterPaths));
+        else this.#change(machine, random);
+      }
+    }
+  }
+
+  /** One of the changes that a member makes for the others to apply. */
+  #change(machine: Machine, random: Random): void {
+    const name = random.pick(Object.keys(encounterChanges));
+    if (mayWork(machine)) attempt(() => encounterChanges[name]?.(this.#shellOf(machine)));
+  }
+
   /** Makes a change, and arms what happens between the next calls of `to`. */
-  #begin(parts: {
-    readonly from: Machine;
-    readonly to: Machine;
-    readonly faults: Faults;
-    readonly random: Random;
-  }): void {
-    const { from, to, faults, random } = parts;
+  #begin({ from, to, faults, random }: Parts): void {
     const meddler = new Meddler(this.#shellOf(to), random.fork());
     let at = '';
     const meddle = (path: string): void => {
       if (mayWork(to)) meddler.meddle(path);
     };
-    const change = (): void => {
-      const name = random.pick(Object.keys(encounterChanges));
-      if (mayWork(from)) attempt(() => encounterChanges[name]?.(this.#shellOf(from)));
-    };
+    const change = (): void => this.#change(from, random);
     const strike = (): void => faults.strike();
     const acts: readonly (() => void)[] = [
       () => meddle(at === '' || at.startsWith('/') ? random.pick(encounterPaths) : at),

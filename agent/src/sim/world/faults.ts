@@ -47,6 +47,14 @@ export class Faults {
     this.#faults[this.#random.weighted(this.#world.scenario.faults)]();
   }
 
+  /** Ends the agent of one machine, and starts it again later. */
+  restart(machine: Machine): void {
+    if (!machine.isRunning) return;
+    const cutPower = (): void => this.#cutPower(machine);
+    const end = this.#random.pick([() => machine.crash(true), () => machine.stop(), cutPower, cutPower, cutPower]);
+    this.#restartLater(machine, end);
+  }
+
   /** Restores the network and the disks, and starts the agents of all remaining machines. */
   repair(): void {
     this.#working = false;
