@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemOf } from './path-problem.ts';
+import { errorCodeOf, problemOf } from './path-problem.ts';
 
 test('a link on a file system without links is a problem that names the link', () => {
   const error = Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'symlink' });
@@ -19,4 +19,15 @@ test.each([
   const { code: problem, detail } = problemOf(Object.assign(new Error(code), { code }), 'a/b');
   expect(problem).toBe('path-permission');
   expect(detail).toContain(helps);
+});
+
+test.each([
+  [-122, 'EDQUOT', 'disk-full'],
+  [-74, 'EBADMSG', 'path-io'],
+  [-116, 'ESTALE', 'path-io'],
+])('the system error %i, which Node has no name for, is %s', (number, name, problem) => {
+  const code = `Unknown system error ${number}`;
+  const error = Object.assign(new Error(code), { code });
+  expect(errorCodeOf(error)).toBe(name);
+  expect(problemOf(error, 'a/b').code).toBe(problem);
 });

@@ -1,5 +1,6 @@
 import type { ProblemCode } from '@lockstep/shared';
 import { shellWord } from '../os/shell-word.ts';
+import { namedCode } from '../os/unnamed-codes.ts';
 
 /** A problem of one path: a code and a sentence. */
 export interface PathProblem {
@@ -9,16 +10,10 @@ export interface PathProblem {
   readonly mount?: string;
 }
 
-/** Errors of damaged file systems, which Node has no names for: it says `Unknown system error -74`. */
-const unnamedCodes: ReadonlyMap<string, string> = new Map([
-  ['Unknown system error -74', 'EBADMSG'],
-  ['Unknown system error -117', 'EUCLEAN'],
-]);
-
 /** The `code` of a system error, such as `ENOENT`. Undefined for any other error. */
 export function errorCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return unnamedCodes.get(error.code) ?? error.code;
+  return namedCode(error.code);
 }
 
 /** The problem that a system error at `path` means for a user. Any other error is a bug: it is thrown again. */

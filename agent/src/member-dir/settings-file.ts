@@ -13,6 +13,7 @@ import {
   readConfigText,
 } from '../config/load-config.ts';
 import type { Config, ConfigKey, ConfigText } from '../config/schema.ts';
+import { isNoRoom, namedCode } from '../os/unnamed-codes.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
 
@@ -136,10 +137,11 @@ export class SettingsFile {
     try {
       await writeDurably(this.#path, text, mode);
     } catch (cause) {
-      const { code } = cause as NodeJS.ErrnoException;
+      const { code: given } = cause as NodeJS.ErrnoException;
+      const code = given && namedCode(given);
       throw new LockstepError(
         'config-invalid',
-        `${this.#path} cannot be written (${code}), and is as it was. ${code === 'ENOSPC' ? 'Free some space.' : 'Check the rights to .lockstep, and the disk.'}`,
+        `${this.#path} cannot be written (${code}), and is as it was. ${isNoRoom(code) ? 'Free some space.' : 'Check the rights to .lockstep, and the disk.'}`,
         { cause },
       );
     }

@@ -6,6 +6,7 @@ import { configTemplate } from '../config/config-template.ts';
 import type { ConfigText } from '../config/schema.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/keys/cluster-key.ts';
 import { createIdentity } from '../net/keys/identity.ts';
+import { isNoRoom, namedCode } from '../os/unnamed-codes.ts';
 import { syncDirectory, writeDurably, writeNewDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { saveIdentity } from './identity-files.ts';
@@ -49,20 +50,22 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 function notWritable(path: string, cause: unknown): LockstepError {
-  const { code } = cause as NodeJS.ErrnoException;
-  const hint =
-    code === 'ENOSPC'
-      ? 'The disk is full: free some space.'
-      : code === 'EROFS'
-        ? 'The disk is mounted read-only: mount it for writing.'
-        : 'Give this user the right to read and write it (chmod u+rwx), or run as its owner.';
+  const { code: given } = cause as NodeJS.ErrnoException;
+  const code = given && namedCode(given);
+  const hint = isNoRoom(code)
+    ? 'The disk or a quota is full: free some space.'
+    : code === 'EROFS'
+      ? 'The disk is mounted read-only: mount it for writing.'
+      : 'Give this user the right to read and write it (chmod u+rwx), or run as its owner.';
   return new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
 }
 
 function notOpened(path: string, cause: unknown): LockstepError {
   const { code } = cause as NodeJS.ErrnoException;
   const hint = 'Run as the owner of the folder, or give this user the right to read it.';
-  return new LockstepError('folder-not-writable', `${path} cannot be opened (${code}). ${hint}`, { cause });
+  return new LockstepError('folder-not-writable', `${path} cannot be opened (${namedCode(code ?? '')}). ${hint}`, {
+    cause,
+  });
 }
 
 async function refuseNested(directory: string): Promise<void> {
@@ -93,9 +96,13 @@ async function makeFolder(path: string): Promise<readonly string[]> {
     await removeMade(missing);
     const { code } = cause as NodeJS.ErrnoException;
     const hint = 'Make it, and give this user the right to write it.';
-    throw new LockstepError('folder-not-found', `${path} does not exist and cannot be made (${code}). ${hint}`, {
-      cause,
-    });
+    throw new LockstepError(
+      'folder-not-found',
+      `${path} does not exist and cannot be made (${namedCode(code ?? '')}). ${hint}`,
+      {
+        cause,
+      },
+    );
   }
   return missing;
 }

@@ -1,4 +1,5 @@
 import { LockstepError } from '@lockstep/shared';
+import { namedCode } from './unnamed-codes.ts';
 
 /** The error codes of a disk that fails or is gone. */
 const diskErrors: ReadonlySet<string | undefined> = new Set([
@@ -16,7 +17,8 @@ const diskErrors: ReadonlySet<string | undefined> = new Set([
  */
 export function diskError(error: unknown, path?: string): LockstepError | undefined {
   if (!(error instanceof Error) || error instanceof LockstepError) return undefined;
-  const { code, path: named = path } = error as NodeJS.ErrnoException;
+  const { code: given, path: named = path } = error as NodeJS.ErrnoException;
+  const code = given && namedCode(given);
   if (named === undefined || !diskErrors.has(code)) return undefined;
   return new LockstepError(
     'folder-not-writable',

@@ -4,6 +4,7 @@ import {
   openSync,
   readFileSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -200,6 +201,16 @@ test('[JN10] a disk that does not answer is no damage of the journal, whatever l
   expect(translated('/other/journal.db', new SqliteError('it says', 'SQLITE_CORRUPT'))).toMatchObject({
     code: 'journal-damaged',
   });
+});
+
+test('[JN10] a quota that is used up, which SQLite takes for a failing disk, is a lack of room', () => {
+  const path = join(temporaryFolder(), 'journal.db');
+  const reported = (code: string): unknown => translated(path, new SqliteError('disk I/O error', code));
+  symlinkSync('/dev/full', `${path}.probe`);
+  expect(reported('SQLITE_IOERR_FSYNC')).toMatchObject({ code: 'journal-full' });
+  // There is room again.
+  expect(reported('SQLITE_IOERR_WRITE')).toMatchObject({ code: 'journal-full' });
+  expect(reported('SQLITE_IOERR_FSYNC')).toMatchObject({ code: 'journal-disk' });
 });
 
 test('[JN10] the owner of a journal learns once that its disk failed', () => {

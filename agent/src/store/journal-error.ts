@@ -1,5 +1,7 @@
+import { rmSync, writeFileSync } from 'node:fs';
 import { JOURNAL_VERSION, LockstepError, type MemberId } from '@lockstep/shared';
 import { SqliteError } from '../os/sqlite.ts';
+import { isNoRoom } from '../os/unnamed-codes.ts';
 
 /** A journal whose file is not what SQLite or Lockstep wrote. */
 export class JournalDamagedError extends LockstepError {
@@ -43,7 +45,7 @@ export function copied(path: string, owner: MemberId, member: MemberId): Lockste
 function full(path: string, cause: unknown): LockstepError {
   return new LockstepError(
     'journal-full',
-    `There is no room for the journal ${path}: free some space on its disk. Changes in the folder stay there, and are ` +
+    `There is no room for the journal ${path}: free some space on its disk, or in the quota of its user. Changes in the folder stay there, and are ` +
       'journaled when there is room.',
     { cause },
   );
@@ -72,12 +74,34 @@ export function forbidden(path: string, reason: string, cause?: unknown): Lockst
   );
 }
 
+/** About as much as a small change needs. */
+const probeBytes = 65_536;
+
+/**
+ * True if SQLite's error of a disk that fails means that there is no room: it takes a quota that is used up for such a disk. A write next to
+ * `path` shows that. If the disk takes one, the write that failed lacked room that there is again: a bad disk fails reads and syncs.
+ */
+function isLackOfRoom(path: string, code: string): boolean {
+  const probe = `${path}.probe`;
+  try {
+    writeFileSync(probe, new Uint8Array(probeBytes));
+    return code === 'SQLITE_IOERR_WRITE';
+  } catch (error) {
+    return isNoRoom((error as NodeJS.ErrnoException).code);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
 /** Turns SQLite's errors about damaged pages, rights, a full disk and a failing disk into our own; returns every other error unchanged. */
 export function translated(path: string, error: unknown): unknown {
   if (!(error instanceof SqliteError)) return error;
   // The second: the index of the write-ahead log could not grow.
   if (error.code === 'SQLITE_FULL' || error.code === 'SQLITE_IOERR_SHMSIZE') return full(path, error);
-  if (error.code.startsWith('SQLITE_IOERR') && !unanswered.has(path)) unanswered.set(path, error.message);
+  if (error.code.startsWith('SQLITE_IOERR') && !unanswered.has(path)) {
+    if (isLackOfRoom(path, error.code)) return full(path, error);
+    unanswered.set(path, error.message);
+  }
   const answer = unanswered.get(path);
   if (answer !== undefined) return unreadable(path, answer, error);
   const corrupt = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB';
