@@ -27,6 +27,13 @@ export const xfsDiskLacks: string | undefined =
     ? undefined
     : 'It needs mkfs.xfs, and a kernel with XFS.');
 
+/** As `loopDiskLacks`, for a disk with btrfs, whose subvolumes can have quotas. */
+export const btrfsDiskLacks: string | undefined =
+  loopDiskLacks ??
+  (spawnSync('sh', ['-c', 'command -v mkfs.btrfs btrfs && grep -w btrfs /proc/filesystems']).status === 0
+    ? undefined
+    : 'It needs mkfs.btrfs, btrfs, and a kernel with btrfs.');
+
 function lacking(): string | undefined {
   const isRoot = process.getuid?.() === 0;
   const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 debugfs unshare && losetup -f']).status === 0;
@@ -34,18 +41,20 @@ function lacking(): string | undefined {
   return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4, debugfs and unshare.';
 }
 
+type FileSystem = 'ext4' | 'xfs' | 'btrfs';
+
 /**
- * A disk in a file: ext4, or XFS, whose files can share blocks. The power of one with ext4 can be cut, which drops everything that the
+ * A disk in a file: ext4, or XFS or btrfs, whose files can share blocks. The power of one with ext4 can be cut, which drops everything that the
  * kernel has not written to the file. Its bytes can be changed below the file system.
  */
 export class LoopDisk {
   readonly directory: string;
   readonly #image: string;
   readonly #bootId: string;
-  readonly #fileSystem: 'ext4' | 'xfs';
+  readonly #fileSystem: FileSystem;
   #boots = 0;
 
-  private constructor(place: string, fileSystem: 'ext4' | 'xfs') {
+  private constructor(place: string, fileSystem: FileSystem) {
     this.#fileSystem = fileSystem;
     this.directory = join(place, 'disk');
     this.#image = join(place, 'image');
@@ -53,12 +62,12 @@ export class LoopDisk {
   }
 
   /** Makes a disk in the directory `place` and mounts it. */
-  static async make(place: string, fileSystem: 'ext4' | 'xfs' = 'ext4'): Promise<LoopDisk> {
+  static async make(place: string, fileSystem: FileSystem = 'ext4'): Promise<LoopDisk> {
     const disk = new LoopDisk(place, fileSystem);
     await mkdir(disk.directory, { recursive: true });
     await writeFile(disk.#image, '');
     await truncate(disk.#image, fileSystem === 'xfs' ? xfsBytes : imageBytes);
-    await (fileSystem === 'xfs' ? run('mkfs.xfs', ['-q', disk.#image]) : run('mkfs.ext4', ['-q', '-F', disk.#image]));
+    await run(`mkfs.${fileSystem}`, ['-q', ...(fileSystem === 'ext4' ? ['-F'] : []), disk.#image]);
     await disk.#mount();
     return disk;
   }

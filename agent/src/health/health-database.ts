@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import type Sqlite from 'better-sqlite3';
 import { SqliteDatabase } from '../os/sqlite.ts';
+import { keepIndexInMemory } from '../os/wal-index.ts';
 import type { Log } from '../sync/ports/log.ts';
 
 /** The version of the tables. A change of them needs a step from the version before. */
@@ -60,6 +61,7 @@ function open(path: string): Sqlite.Database {
   const database = new SqliteDatabase(path, { timeout: busyTimeoutMs });
   try {
     if (path !== ':memory:') {
+      keepIndexInMemory(database, path);
       database.pragma('journal_mode = WAL');
       // A power cut may take the last minutes. No commit waits for the disk.
       database.pragma('synchronous = NORMAL');

@@ -2,6 +2,7 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import type Sqlite from 'better-sqlite3';
 import { SqliteDatabase } from '../os/sqlite.ts';
+import { keepIndexInMemory } from '../os/wal-index.ts';
 import { damaged, forbidden, newer, translated } from './journal-error.ts';
 import { JournalPlace } from './journal-place.ts';
 import { applicationId, migrationsFrom } from './migrations.ts';
@@ -151,6 +152,7 @@ export class JournalDatabase {
 
   #prepareFile(): void {
     const sqlite = this.#sqlite;
+    if (this.#inFile) keepIndexInMemory(sqlite, this.path);
     const version = checkHeader(sqlite, this.path);
     if (this.#inFile) {
       sqlite.pragma('journal_mode = WAL');
