@@ -26,8 +26,19 @@ test.each([
   [-74, 'EBADMSG', 'path-io'],
   [-116, 'ESTALE', 'path-io'],
 ])('the system error %i, which Node has no name for, is %s', (number, name, problem) => {
-  const code = `Unknown system error ${number}`;
-  const error = Object.assign(new Error(code), { code });
-  expect(errorCodeOf(error)).toBe(name);
-  expect(problemOf(error, 'a/b').code).toBe(problem);
+  // The second is that of a call that is not synchronous.
+  for (const parts of [{ code: `Unknown system error ${number}` }, { code: 'UNKNOWN', errno: number }]) {
+    const error = Object.assign(new Error('it says'), parts);
+    expect(errorCodeOf(error)).toBe(name);
+    expect(problemOf(error, 'a/b').code).toBe(problem);
+  }
+});
+
+test.each([
+  ['EAGAIN', 'Another program has a lease on a/b'],
+  ['EMFILE', 'raise the limit (ulimit -n'],
+])('%s does not blame the disk', (code, says) => {
+  const problem = problemOf(Object.assign(new Error(code), { code }), 'a/b');
+  expect(problem).toMatchObject({ code: 'path-io', detail: expect.stringContaining(says) });
+  expect(problem.detail).not.toContain('disk');
 });

@@ -12,8 +12,7 @@ export interface PathProblem {
 
 /** The `code` of a system error, such as `ENOENT`. Undefined for any other error. */
 export function errorCodeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
-  return namedCode(error.code);
+  return namedCode(error);
 }
 
 /** The problem that a system error at `path` means for a user. Any other error is a bug: it is thrown again. */
@@ -63,6 +62,17 @@ export function problemOf(error: unknown, path: string): PathProblem {
       };
     case 'EFBIG':
       return { code: 'file-too-large', detail: `${subject} is larger than this file system allows.` };
+    case 'EAGAIN':
+      return {
+        code: 'path-io',
+        detail: `Another program has a lease on ${shown}, as file servers do (Samba, NFS). Lockstep tries again until it is released.`,
+      };
+    case 'EMFILE':
+    case 'ENFILE':
+      return {
+        code: 'path-io',
+        detail: `${subject} cannot be opened, because too many files are open (${errorCode}): raise the limit (ulimit -n, or LimitNOFILE of the service).`,
+      };
     case 'EBADMSG':
     case 'EUCLEAN':
       return {

@@ -137,11 +137,10 @@ export class SettingsFile {
     try {
       await writeDurably(this.#path, text, mode);
     } catch (cause) {
-      const { code: given } = cause as NodeJS.ErrnoException;
-      const code = given && namedCode(given);
+      const code = namedCode(cause);
       throw new LockstepError(
         'config-invalid',
-        `${this.#path} cannot be written (${code}), and is as it was. ${isNoRoom(code) ? 'Free some space.' : 'Check the rights to .lockstep, and the disk.'}`,
+        `${this.#path} cannot be written (${code}), and is as it was. ${isNoRoom(cause) ? 'Free some space.' : 'Check the rights to .lockstep, and the disk.'}`,
         { cause },
       );
     }

@@ -50,9 +50,8 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 function notWritable(path: string, cause: unknown): LockstepError {
-  const { code: given } = cause as NodeJS.ErrnoException;
-  const code = given && namedCode(given);
-  const hint = isNoRoom(code)
+  const code = namedCode(cause);
+  const hint = isNoRoom(cause)
     ? 'The disk or a quota is full: free some space.'
     : code === 'EROFS'
       ? 'The disk is mounted read-only: mount it for writing.'
@@ -61,11 +60,8 @@ function notWritable(path: string, cause: unknown): LockstepError {
 }
 
 function notOpened(path: string, cause: unknown): LockstepError {
-  const { code } = cause as NodeJS.ErrnoException;
   const hint = 'Run as the owner of the folder, or give this user the right to read it.';
-  return new LockstepError('folder-not-writable', `${path} cannot be opened (${namedCode(code ?? '')}). ${hint}`, {
-    cause,
-  });
+  return new LockstepError('folder-not-writable', `${path} cannot be opened (${namedCode(cause)}). ${hint}`, { cause });
 }
 
 async function refuseNested(directory: string): Promise<void> {
@@ -94,14 +90,11 @@ async function makeFolder(path: string): Promise<readonly string[]> {
   } catch (cause) {
     if (cause instanceof LockstepError) throw cause;
     await removeMade(missing);
-    const { code } = cause as NodeJS.ErrnoException;
     const hint = 'Make it, and give this user the right to write it.';
     throw new LockstepError(
       'folder-not-found',
-      `${path} does not exist and cannot be made (${namedCode(code ?? '')}). ${hint}`,
-      {
-        cause,
-      },
+      `${path} does not exist and cannot be made (${namedCode(cause)}). ${hint}`,
+      { cause },
     );
   }
   return missing;

@@ -13,7 +13,7 @@ export class MountError extends Error {
 
 /** The number that the kernel expects for an error: negative. An error without a known code is an error of the device (EIO). */
 export function errnoOf(error: unknown): number {
-  const code = namedCode(String((error as NodeJS.ErrnoException | undefined)?.code));
+  const code = namedCode(error) ?? '';
   const known: Readonly<Record<string, number>> = constants.errno;
   return -(known[code] ?? constants.errno.EIO);
 }

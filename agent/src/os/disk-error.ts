@@ -17,8 +17,8 @@ const diskErrors: ReadonlySet<string | undefined> = new Set([
  */
 export function diskError(error: unknown, path?: string): LockstepError | undefined {
   if (!(error instanceof Error) || error instanceof LockstepError) return undefined;
-  const { code: given, path: named = path } = error as NodeJS.ErrnoException;
-  const code = given && namedCode(given);
+  const { path: named = path } = error as NodeJS.ErrnoException;
+  const code = namedCode(error);
   if (named === undefined || !diskErrors.has(code)) return undefined;
   return new LockstepError(
     'folder-not-writable',

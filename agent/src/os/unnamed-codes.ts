@@ -3,22 +3,29 @@ import { constants } from 'node:os';
 /** Linux alone has this one. */
 const damagedNumber = 117;
 
-/** Errors that Node has no names for, by the code that it gives instead. */
-const names: ReadonlyMap<string, string> = new Map(
-  [
-    ['EBADMSG', constants.errno.EBADMSG] as const,
-    ['EDQUOT', constants.errno.EDQUOT] as const,
-    ['ESTALE', constants.errno.ESTALE] as const,
-    ['EUCLEAN', damagedNumber] as const,
-  ].map(([name, number]) => [`Unknown system error -${number}`, name]),
-);
+/** Errors that Node has no names for. */
+const names: ReadonlyMap<number, string> = new Map([
+  [constants.errno.EBADMSG, 'EBADMSG'],
+  [constants.errno.EDQUOT, 'EDQUOT'],
+  [constants.errno.ESTALE, 'ESTALE'],
+  [damagedNumber, 'EUCLEAN'],
+]);
 
-/** The name of a system error's `code`. Node says `Unknown system error -122` for EDQUOT. */
-export function namedCode(code: string): string {
-  return names.get(code) ?? code;
+const unnamed = /^Unknown system error -(\d+)$/;
+
+/**
+ * The `code` of a system error, such as `ENOENT`; undefined for any other error. For EDQUOT and some others Node gives
+ * `Unknown system error -122`, or `UNKNOWN` with the number in `errno`.
+ */
+export function namedCode(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
+  const { code, errno } = error as NodeJS.ErrnoException & { readonly code: string };
+  const number = code === 'UNKNOWN' && errno !== undefined ? -errno : Number(unnamed.exec(code)?.[1]);
+  return names.get(number) ?? code;
 }
 
-/** Whether the code of a failed write says that the disk is full, or the quota of its user. */
-export function isNoRoom(code: string | undefined): boolean {
-  return code !== undefined && ['ENOSPC', 'EDQUOT'].includes(namedCode(code));
+/** Whether a write failed because the disk is full, or a quota. */
+export function isNoRoom(error: unknown): boolean {
+  const code = namedCode(error);
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }

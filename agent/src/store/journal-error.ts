@@ -87,7 +87,7 @@ function isLackOfRoom(path: string, code: string): boolean {
     writeFileSync(probe, new Uint8Array(probeBytes));
     return code === 'SQLITE_IOERR_WRITE';
   } catch (error) {
-    return isNoRoom((error as NodeJS.ErrnoException).code);
+    return isNoRoom(error);
   } finally {
     rmSync(probe, { force: true });
   }
