@@ -16,6 +16,12 @@ import { LoopDisk, loopDiskLacks } from '../../../../testkit/machine/loop-disk.t
 import { type DiskSubject, openDiskSubject } from '../disk-subject.contract.ts';
 import { syncTogetherMin } from '../durable.ts';
 import { tryOne, writeRequest } from '../folder-subject.contract.ts';
+import { nodeSystemCalls } from '../node-system-calls.ts';
+import { openPlaces } from '../open-folder.ts';
+import { temporaryNames } from '../places.ts';
+import { blockHash } from '../read/content-id.ts';
+import type { SystemCalls } from '../system-calls.ts';
+import { syncChanges } from './sync-changes.ts';
 
 const mebibyte = 1_048_576;
 
@@ -59,6 +65,38 @@ test('[PC1] says which inodes it synced, and which names have none', async () =>
   ];
   expect(result).toEqual({ result: 'done', hidden: [], single });
 });
+
+test.each(['EAGAIN', 'EACCES', 'EIO', 'EINTR'])(
+  '[PC4] an entry that cannot be opened (%s) is synced with its file system, and counts as no lost bytes',
+  async (code) => {
+    const { root } = await openSubject();
+    writeFileSync(join(root, 'file'), 'text');
+    const system = nodeSystemCalls();
+    const { places } = openPlaces({
+      root,
+      realRoot: () => root,
+      state: join(root, '.lockstep'),
+      system,
+      hash: blockHash,
+      memberName: 'ant',
+      temporaryName: temporaryNames('t'),
+    });
+    const top = system.openDirectory(root);
+    onTestFinished(() => top.close());
+    const synced: string[] = [];
+    const failing: SystemCalls = {
+      ...system,
+      // A program with a lease on the file is asked to release it, and this caller is told to come again.
+      open: () => {
+        throw Object.assign(new Error(code), { code });
+      },
+      syncFileSystem: (path) => synced.push(path) > 0,
+    };
+    const result = syncChanges({ ...places, system: failing, top }, { paths: ['file'], left: ['file'] });
+    expect(result).toMatchObject({ result: 'done', single: [] });
+    expect(synced).toHaveLength(1);
+  },
+);
 
 test('[PC4] a folder that was exchanged since it was opened is not synced', async () => {
   const { folder, root } = await openSubject();

@@ -11,20 +11,6 @@ import { progressed } from '../worker/worker-progress.ts';
 /** Follows no link, and does not block if a pipe has taken the name. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/**
- * Errors of open(2) for an existing entry: it may not be read, is not a file, or the disk fails. None of these says that bytes were lost.
- */
-const closedCodes: ReadonlySet<string | undefined> = new Set([
-  'EACCES',
-  'EPERM',
-  'ENXIO',
-  'EMFILE',
-  'ENFILE',
-  'EIO',
-  'EBADMSG',
-  'EUCLEAN',
-]);
-
 /** Makes the entry at each path of `left` durable, and then the names in its parent directory (the port's `sync`). Runs in a worker. */
 export function syncChanges(
   places: Places,
@@ -99,8 +85,9 @@ function syncEntry(
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'absent';
     // A link consists of its name only.
     if (code === 'ELOOP') return 'name';
-    if (closedCodes.has(code)) return 'closed';
-    throw error;
+    if (code === undefined) throw error;
+    // It may not be read, another program has a lease, or the disk fails. None of these says that bytes were lost.
+    return 'closed';
   }
   try {
     system.fsync(fd);

@@ -230,6 +230,17 @@ describe('[PC4] a sync that failed', () => {
     expect(bench.syncs).toHaveLength(length);
   });
 
+  test('is what the problem names, also after a sync that could not be done', async () => {
+    const bench = new Bench();
+    bench.outcome = failed;
+    bench.changed('a');
+    await bench.passes(1_000);
+    bench.outcome = notDone;
+    bench.changed('b');
+    await bench.passes(2 * writeBackRetryMs);
+    expect(bench.member.context.problems.list()).toMatchObject([{ code: 'sync-failed', detail: failed.detail }]);
+  });
+
   test('does not count for paths on a disk that is away', async () => {
     const bench = new Bench();
     bench.outcome = { result: 'done', hidden: ['a'], single: [] };

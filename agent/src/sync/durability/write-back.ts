@@ -167,7 +167,8 @@ export class WriteBack {
       facts.durable.publish();
       return;
     }
-    problems.set('sync-failed', {}, outcome.detail);
+    // A failure is worse than a sync that was not done, and is not over with it.
+    if (outcome.result === 'failed' || this.#failedMark === 0) problems.set('sync-failed', {}, outcome.detail);
     if (outcome.result === 'failed') this.#failedMark = mark;
     this.#failed();
   }
