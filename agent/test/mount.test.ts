@@ -23,6 +23,8 @@ const bee = (): Member => cluster().member('bee');
 let root: string;
 let point: string;
 const started: ChildProcess[] = [];
+/** The kernel asks again after a second, and a busy machine takes longer. */
+const patience = { timeout: 30_000 };
 
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), 'lockstep-mounts-'));
@@ -53,7 +55,7 @@ describe('programs in a mount', () => {
     expect(await readFile(join(ant().folder, 'hello'), 'utf8')).toBe('from the mount');
     await cluster().settled();
     await writeFile(join(bee().folder, 'hello'), 'from bee');
-    await expect.poll(() => readFile(join(point, 'hello'), 'utf8')).toBe('from bee');
+    await expect.poll(() => readFile(join(point, 'hello'), 'utf8'), patience).toBe('from bee');
     expect(await unmount(mounted)).toBe(0);
     expect(isMounted()).toBe(false);
     expect(readdirSync(point)).toEqual([]);
@@ -246,10 +248,10 @@ describe('bad input', () => {
     await cluster().settled();
     await ant().stop();
     expect((await lockstep(['mount', ant().folder, join(root, 'full')])).err).toMatch(/No agent runs on .*lockstep up/);
-    await expect.poll(() => stat(join(point, 'before')).then(String, ({ code }) => code)).toBe('EIO');
+    await expect.poll(() => stat(join(point, 'before')).then(String, ({ code }) => code), patience).toBe('EIO');
     await expect(appendFile(join(point, 'before'), 'x')).rejects.toThrow('EIO');
     await ant().start();
-    await expect.poll(() => readFile(join(point, 'before'), 'utf8').catch(({ code }) => code)).toBe('here');
+    await expect.poll(() => readFile(join(point, 'before'), 'utf8').catch(({ code }) => code), patience).toBe('here');
   });
 
   test('[FM8] a mount whose process is killed is gone, or removed at the next start, with its drafts', async () => {
