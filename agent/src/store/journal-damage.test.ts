@@ -213,6 +213,11 @@ test('[JN10] a quota that is used up, which SQLite takes for a failing disk, is 
   expect(reported('SQLITE_IOERR_FSYNC')).toMatchObject({ code: 'journal-disk' });
 });
 
+test('[JN10] a disk that neither takes nor loses a file is a disk that does not answer', () => {
+  const error = translated('/dev/null/journal.db', new SqliteError('disk I/O error', 'SQLITE_IOERR_READ'));
+  expect(error).toMatchObject({ code: 'journal-disk' });
+});
+
 test('[JN10] the owner of a journal learns once that its disk failed', () => {
   const failures: string[] = [];
   const journal = openJournal({

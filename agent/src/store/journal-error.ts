@@ -89,7 +89,16 @@ function isLackOfRoom(path: string, code: string): boolean {
   } catch (error) {
     return isNoRoom(error);
   } finally {
+    removeProbe(probe);
+  }
+}
+
+/** A disk that fails may keep it. */
+function removeProbe(probe: string): void {
+  try {
     rmSync(probe, { force: true });
+  } catch {
+    return;
   }
 }
 
