@@ -248,7 +248,7 @@ function renamedDraft(
   };
 }
 
-/** The mode of a renamed entry: that of the operation, even if the file system could not keep it. A power cut may have undone it, too. */
+/** The mode of a renamed entry: that of the operation, even if the file system could not keep it. Of a damaged entry it is that on the disk. */
 function renamedMode(row: DiskEntry, operation: Operation, { mode }: Fingerprint): number {
   const isKept = row.fingerprint?.mode === mode && !row.damaged;
   return (isKept ? operation.mode : undefined) ?? permissions(mode);
