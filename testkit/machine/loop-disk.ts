@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readlinkSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../eventually.ts';
 import { run } from '../programs.ts';
@@ -11,11 +13,14 @@ const xfsBytes = 320 * 1_048_576;
 /** The size of the pieces in which the image is searched. */
 const pieceBytes = 8 * 1_048_576;
 
-/** Runs a command that sees the boot with the id in the file `$0`, and the time since it began. Times in milliseconds since the epoch. */
+/**
+ * Runs a command in the boot whose id is in the file `$0`. `$0-began`: the whole seconds for which this machine was up when that boot began. A
+ * time namespace cannot begin in the future.
+ */
 const bootScript = `
-  ms=$(($(date +%s%3N) - $(cat "$0-began")))
-  printf '%d.%03d 0.00\\n' $((ms / 1000)) $((ms % 1000)) > "$0-uptime"
-  mount --bind "$0" /proc/sys/kernel/random/boot_id && mount --bind "$0-uptime" /proc/uptime && exec "$@"`;
+  boot="unshare --time --boottime -$(cat "$0-began")"
+  until $boot true 2>/dev/null; do sleep 0.02; done
+  mount --bind "$0" /proc/sys/kernel/random/boot_id && exec $boot "$@"`;
 
 /** The reason why no file can be mounted as a disk here; undefined if one can. */
 export const loopDiskLacks: string | undefined = lacking();
@@ -36,9 +41,15 @@ export const btrfsDiskLacks: string | undefined =
 
 function lacking(): string | undefined {
   const isRoot = process.getuid?.() === 0;
-  const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 debugfs unshare && losetup -f']).status === 0;
-  if (isRoot && isThere) return undefined;
-  return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4, debugfs and unshare.';
+  const isThere = spawnSync('sh', ['-c', 'command -v losetup mkfs.ext4 debugfs && losetup -f']).status === 0;
+  if (isRoot && isThere && hasTimeNamespaces()) return undefined;
+  return 'It mounts a file as a disk: run it as root on a machine with loop devices, mkfs.ext4, debugfs, unshare and time namespaces.';
+}
+
+/** Whether the program that `unshare` starts gets the new time: an old kernel gives it to the children of that program alone. */
+function hasTimeNamespaces(): boolean {
+  const inside = spawnSync('sh', ['-c', 'unshare --time readlink /proc/self/ns/time'], { encoding: 'utf8' });
+  return inside.status === 0 && inside.stdout.trim() !== readlinkSync('/proc/self/ns/time');
 }
 
 type FileSystem = 'ext4' | 'xfs' | 'btrfs';
@@ -87,7 +98,7 @@ export class LoopDisk {
   async nextBoot(): Promise<readonly string[]> {
     this.#boots += 1;
     await writeFile(this.#bootId, `boot-${this.#boots}\n`);
-    await writeFile(`${this.#bootId}-began`, `${Date.now()}\n`);
+    await writeFile(`${this.#bootId}-began`, `${Math.ceil(uptime())}\n`);
     return ['unshare', '--mount', 'sh', '-c', bootScript, this.#bootId];
   }
 
