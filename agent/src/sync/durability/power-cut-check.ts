@@ -76,33 +76,41 @@ export class PowerCutCheck {
         this.#report.tellSoon(done);
       });
     }
-    // Earlier change times then prove nothing; a clock that was set forward may have been set back before.
-    const wasSet = isSameBoot && Math.abs(boot.beganMs - Number(journal.settings.get(beganSetting) ?? 0)) > clockStepMs;
-    if (isSameBoot && (wasSet || journal.disk.unsynced().paths.length === 0)) {
-      if (wasSet) journal.settings.set(beganSetting, `${boot.beganMs}`);
-      lastBoot.isExamined = true;
+    if (boot === undefined || !isSameBoot) {
+      this.#run(boot, (paths) => this.#examineBatch(paths, boot?.beganMs), done);
       return;
     }
-    this.#run(boot, isSameBoot, done);
+    const beganMs = Number(journal.settings.get(beganSetting) ?? 0);
+    const clockWasSet = Math.abs(boot.beganMs - beganMs) > clockStepMs;
+    if (journal.disk.unsynced().paths.length > 0) {
+      this.#run(clockWasSet ? boot : undefined, (paths) => this.#examineLost(paths, clockWasSet), done);
+      return;
+    }
+    if (clockWasSet) this.#remember(boot);
+    lastBoot.isExamined = true;
   }
 
-  #run(boot: Boot | undefined, isSameBoot: boolean, done: () => void): void {
-    const { journal, lock, log, lastBoot, clock } = this.#context;
-    const examined = lock.run(() => this.#examine(isSameBoot, boot?.beganMs));
+  #remember({ id, beganMs }: Boot): void {
+    const { settings } = this.#context.journal;
+    settings.set(beganSetting, `${beganMs}`);
+    settings.set(bootSetting, id);
+  }
+
+  /** `boot`: the one to remember once all is examined. */
+  #run(boot: Boot | undefined, examine: (paths: readonly string[]) => Promise<void>, done: () => void): void {
+    const { lock, log, lastBoot, clock } = this.#context;
+    const examined = lock.run(() => this.#examine(examine));
     examined.then(
       () => {
         if (this.#stopped) return;
         lastBoot.isExamined = true;
-        if (boot !== undefined && !isSameBoot) {
-          journal.settings.set(beganSetting, `${boot.beganMs}`);
-          journal.settings.set(bootSetting, boot.id);
-        }
+        if (boot !== undefined) this.#remember(boot);
         if (this.#report.tell()) done();
       },
       (error: unknown) => {
         log.error({ error: String(error) }, 'the effects of a power cut could not be examined; this is retried');
         clock.after(examineRetryMs, () => {
-          if (!this.#stopped) this.#run(boot, isSameBoot, done);
+          if (!this.#stopped) this.#run(boot, examine, done);
         });
       },
     );
@@ -114,12 +122,11 @@ export class PowerCutCheck {
     if (this.#isScanned && (journal.settings.get(cutOffSetting) ?? '') !== '') journal.settings.set(cutOffSetting, '');
   }
 
-  async #examine(isSameBoot: boolean, bootedMs: number | undefined): Promise<void> {
+  async #examine(examine: (paths: readonly string[]) => Promise<void>): Promise<void> {
     const { journal } = this.#context;
     const paths = journal.disk.unsynced().paths.toSorted();
     for (let from = 0; from < paths.length && !this.#stopped; from += batchPathsMax) {
-      const batch = paths.slice(from, from + batchPathsMax);
-      await (isSameBoot ? this.#examineLost(batch) : this.#examineBatch(batch, bootedMs));
+      await examine(paths.slice(from, from + batchPathsMax));
     }
   }
 
@@ -186,10 +193,10 @@ export class PowerCutCheck {
   /**
    * Records data that the disk alone lost: entries that differ from their row without a later change time, which no user can set back. The
    * user may have made the change if another file has the name, possibly from a directory moved there. So may they if the row was recorded
-   * in the tick of the change. Such a change supersedes nothing.
+   * in the tick of the change. If the clock was set, change times prove nothing. Such a change supersedes nothing.
    */
-  async #examineLost(paths: readonly string[]): Promise<void> {
-    const { journal } = this.#context;
+  async #examineLost(paths: readonly string[], clockWasSet: boolean): Promise<void> {
+    const { journal, clock } = this.#context;
     const seen = await this.#observe(paths, false);
     // The folder itself has no row, so entries missing at its top cannot be judged.
     const above = new Set(seen.flatMap(({ path, state }) => (state === 'absent' ? [parentOf(path)] : [])));
@@ -200,14 +207,21 @@ export class PowerCutCheck {
     for (const one of seen) {
       const row = journal.disk.at(one.path);
       const before = row?.fingerprint;
+      if (row === undefined || before === undefined) continue;
       // A time in the future: the clock was set back since.
-      if (row === undefined || before === undefined || before.ctimeMs > this.#context.clock.wallMs()) continue;
+      const isTimeProof = !clockWasSet && before.ctimeMs <= clock.wallMs();
       if ('fingerprint' in one) {
         // Other bytes under the same fingerprint are a store through a mapping.
-        if (isSameFingerprint(before, one.fingerprint) || one.fingerprint.ctimeMs > before.ctimeMs) continue;
-        if (mayBeSameInode(before, one.fingerprint) && !mayBeSameTick(row, one)) lost.push(one.path);
-        else changes.push({ path: one.path, entry: { dot: row.dot, fingerprint: before, damaged: true } });
-      } else if (one.state === 'absent') {
+        if (isSameFingerprint(before, one.fingerprint)) continue;
+        if (isTimeProof && one.fingerprint.ctimeMs > before.ctimeMs) continue;
+        const isSameInode = mayBeSameInode(before, one.fingerprint);
+        if (isTimeProof && isSameInode && !mayBeSameTick(row, one)) lost.push(one.path);
+        // The times of a directory change with its entries.
+        else if (one.state !== 'directory' || !isSameInode) {
+          const { dot, unsynced } = row;
+          changes.push({ path: one.path, entry: { dot, fingerprint: before, damaged: true, unsynced } });
+        }
+      } else if (one.state === 'absent' && isTimeProof) {
         const directory = parentOf(one.path);
         const parent = parents.get(directory);
         const known = journal.disk.at(directory)?.fingerprint;

@@ -200,11 +200,29 @@ describe('[PC2] the kind of a start', () => {
   test.each([
     ['back', -2_000],
     ['forward, possibly after it was set back', 86_400_000],
-  ])('the same boot, and the clock was set %s: a file older than its row may be an edit', async (_how, beganMs) => {
-    await writes('file', first);
-    isLeft('file', contentOfText(''), 1);
-    expect(await begins('boot-1', beganMs)).toBe(false);
-    expect(member.journal.heads.at('file')).toMatchObject([{ content: contentOfText('').id }]);
+  ])(
+    'the same boot, and the clock was set %s: a file that is not as its row says supersedes nothing',
+    async (_how, beganMs) => {
+      await writes('file', first);
+      member.volume.disk.write('file', contentOfText(''));
+      expect(await begins('boot-1', beganMs)).toBe(false);
+      const contents = member.journal.heads.at('file').map(({ content }) => content);
+      expect(new Set(contents)).toEqual(new Set([first.id, contentOfText('').id]));
+      // The next start compares with the clock as it is now.
+      await writes('later', first);
+      isLeft('later', contentOfText(''), 1);
+      expect(await begins('boot-1', beganMs)).toBe(true);
+      expect(reported()).toMatchObject([{ fetched: 1, paths: ['later'] }]);
+    },
+  );
+
+  test('the same boot, and the clock was set: a file that is gone was deleted, and a directory with other entries is as it was', async () => {
+    await writes('d/file', first);
+    member.volume.disk.unlink('d/file');
+    expect(await begins('boot-1', -2_000)).toBe(false);
+    expect(member.journal.heads.at('d/file')).toMatchObject([{ kind: 'delete' }]);
+    expect(member.journal.heads.at('d')).toMatchObject([{ kind: 'mkdir' }]);
+    expect(member.journal.disk.at('d')?.damaged).toBeUndefined();
   });
 
   test('the same boot, and the user wrote once more in the tick in which the row was recorded: it supersedes nothing', async () => {
