@@ -1,6 +1,6 @@
 import { isBelow, nameOf, parentOf } from '@lockstep/shared';
+import { errorCodeOf } from '../os/system-error.ts';
 import { isOneInode, lstatIfThere } from './entry-stat.ts';
-import { errorCodeOf } from './path-problem.ts';
 import { isState, type Places } from './places.ts';
 import type { EntryStats, OpenDirectory } from './system-calls.ts';
 

@@ -1,6 +1,6 @@
 import { fileTimeStepMsMax } from '@lockstep/shared';
 import { type Fingerprint, isSameEntry, isSameWriting } from '../core/entry.ts';
-import { errorCodeOf } from './path-problem.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 import type { EntryStats, SystemCalls } from './system-calls.ts';
 
 type InodeName = Pick<EntryStats, 'dev' | 'ino'>;

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { access, open, stat, statfs } from 'node:fs/promises';
 import { secondsOf } from '../os/file-time.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
-import { errorCodeOf } from './path-problem.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';
 
 /** A disk that needs longer than this for a sync is treated as one that cannot sync. */

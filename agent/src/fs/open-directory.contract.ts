@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorCodeOf } from './path-problem.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 import type { SystemCalls } from './system-calls.ts';
 
 /** The calls under test, and an empty directory. */

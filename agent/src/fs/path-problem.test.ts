@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { errorCodeOf, problemOf } from './path-problem.ts';
+import { errorCodeOf } from '../os/system-error.ts';
+import { problemOf } from './path-problem.ts';
 
 test('a link on a file system without links is a problem that names the link', () => {
   const error = Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'symlink' });

@@ -1,6 +1,6 @@
 import type { ProblemCode } from '@lockstep/shared';
 import { shellWord } from '../os/shell-word.ts';
-import { namedCode } from '../os/unnamed-codes.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 
 /** A problem of one path: a code and a sentence. */
 export interface PathProblem {
@@ -8,11 +8,6 @@ export interface PathProblem {
   readonly detail: string;
   /** The mount point that the problem is about. */
   readonly mount?: string;
-}
-
-/** The `code` of a system error, such as `ENOENT`. Undefined for any other error. */
-export function errorCodeOf(error: unknown): string | undefined {
-  return namedCode(error);
 }
 
 /** The problem that a system error at `path` means for a user. Any other error is a bug: it is thrown again. */

@@ -1,4 +1,4 @@
-import { errorCodeOf } from './path-problem.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 import type { SystemCalls } from './system-calls.ts';
 
 /** Removes a file or link, if there is one. */

@@ -1,9 +1,9 @@
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount } from '../core/blocks.ts';
 import type { BlockBuffers } from '../os/block-buffers.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 import type { BlockCopy } from '../sync/ports/folder.ts';
 import type { ArrivedBlock, ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
-import { errorCodeOf } from './path-problem.ts';
 import { expectedBlock, fitsContent } from './read/content-id.ts';
 import type { JobRunner } from './worker/worker-job.ts';
 

@@ -1,5 +1,6 @@
+import { errorCodeOf } from '../os/system-error.ts';
 import { lstatIfThere } from './entry-stat.ts';
-import { errorCodeOf, folderMissing, type PathProblem } from './path-problem.ts';
+import { folderMissing, type PathProblem } from './path-problem.ts';
 import type { Places } from './places.ts';
 
 /** Only for the agent: these directories contain copies of files that other users may not read. */

@@ -13,7 +13,7 @@ import {
   readConfigText,
 } from '../config/load-config.ts';
 import type { Config, ConfigKey, ConfigText } from '../config/schema.ts';
-import { isNoRoom, namedCode } from '../os/unnamed-codes.ts';
+import { errorCodeOf, isNoRoom } from '../os/system-error.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { writeDurably } from './durable-file.ts';
 
@@ -137,7 +137,7 @@ export class SettingsFile {
     try {
       await writeDurably(this.#path, text, mode);
     } catch (cause) {
-      const code = namedCode(cause);
+      const code = errorCodeOf(cause);
       throw new LockstepError(
         'config-invalid',
         `${this.#path} cannot be written (${code}), and is as it was. ${isNoRoom(cause) ? 'Free some space.' : 'Check the rights to .lockstep, and the disk.'}`,

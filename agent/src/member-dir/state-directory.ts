@@ -6,7 +6,7 @@ import { configTemplate } from '../config/config-template.ts';
 import type { ConfigText } from '../config/schema.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/keys/cluster-key.ts';
 import { createIdentity } from '../net/keys/identity.ts';
-import { isNoRoom, namedCode } from '../os/unnamed-codes.ts';
+import { errorCodeOf, isNoRoom } from '../os/system-error.ts';
 import { syncDirectory, writeDurably, writeNewDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 import { saveIdentity } from './identity-files.ts';
@@ -50,7 +50,7 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 function notWritable(path: string, cause: unknown): LockstepError {
-  const code = namedCode(cause);
+  const code = errorCodeOf(cause);
   const hint = isNoRoom(cause)
     ? 'The disk or a quota is full: free some space.'
     : code === 'EROFS'
@@ -61,7 +61,9 @@ function notWritable(path: string, cause: unknown): LockstepError {
 
 function notOpened(path: string, cause: unknown): LockstepError {
   const hint = 'Run as the owner of the folder, or give this user the right to read it.';
-  return new LockstepError('folder-not-writable', `${path} cannot be opened (${namedCode(cause)}). ${hint}`, { cause });
+  return new LockstepError('folder-not-writable', `${path} cannot be opened (${errorCodeOf(cause)}). ${hint}`, {
+    cause,
+  });
 }
 
 async function refuseNested(directory: string): Promise<void> {
@@ -93,7 +95,7 @@ async function makeFolder(path: string): Promise<readonly string[]> {
     const hint = 'Make it, and give this user the right to write it.';
     throw new LockstepError(
       'folder-not-found',
-      `${path} does not exist and cannot be made (${namedCode(cause)}). ${hint}`,
+      `${path} does not exist and cannot be made (${errorCodeOf(cause)}). ${hint}`,
       { cause },
     );
   }

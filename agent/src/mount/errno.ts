@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { namedCode } from '../os/unnamed-codes.ts';
+import { errorCodeOf } from '../os/system-error.ts';
 
 /** An error for the program that uses the mount. */
 export class MountError extends Error {
@@ -13,7 +13,7 @@ export class MountError extends Error {
 
 /** The number that the kernel expects for an error: negative. An error without a known code is an error of the device (EIO). */
 export function errnoOf(error: unknown): number {
-  const code = namedCode(error) ?? '';
+  const code = errorCodeOf(error) ?? '';
   const known: Readonly<Record<string, number>> = constants.errno;
   return -(known[code] ?? constants.errno.EIO);
 }

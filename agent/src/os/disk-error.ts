@@ -1,5 +1,5 @@
 import { LockstepError } from '@lockstep/shared';
-import { namedCode } from './unnamed-codes.ts';
+import { errorCodeOf } from './system-error.ts';
 
 /** The error codes of a disk that fails or is gone. */
 const diskErrors: ReadonlySet<string | undefined> = new Set([
@@ -18,7 +18,7 @@ const diskErrors: ReadonlySet<string | undefined> = new Set([
 export function diskError(error: unknown, path?: string): LockstepError | undefined {
   if (!(error instanceof Error) || error instanceof LockstepError) return undefined;
   const { path: named = path } = error as NodeJS.ErrnoException;
-  const code = namedCode(error);
+  const code = errorCodeOf(error);
   if (named === undefined || !diskErrors.has(code)) return undefined;
   return new LockstepError(
     'folder-not-writable',

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { JOURNAL_VERSION, LockstepError, type MemberId } from '@lockstep/shared';
 import { SqliteError } from '../os/sqlite.ts';
-import { isNoRoom } from '../os/unnamed-codes.ts';
+import { isNoRoom } from '../os/system-error.ts';
 
 /** A journal whose file is not what SQLite or Lockstep wrote. */
 export class JournalDamagedError extends LockstepError {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { Fingerprint } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import { isWrittenAs, mtimeUsOf } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import { permissionsOf } from './permissions.ts';
 

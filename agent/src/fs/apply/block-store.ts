@@ -1,12 +1,12 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { BlockCopy, ContentSource } from '../../sync/ports/folder.ts';
 import type { Piece } from '../../sync/ports/pieces.ts';
 import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';

@@ -1,5 +1,6 @@
 import { type ContentId, isStatePath, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { Action, ActionRequest, ActionResult } from '../../sync/ports/folder.ts';
 import { Descent } from '../descent.ts';
 import {
@@ -12,7 +13,7 @@ import {
   mtimeUsOf,
 } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { errorCodeOf, problemOf, reserved } from '../path-problem.ts';
+import { problemOf, reserved } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
 import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';

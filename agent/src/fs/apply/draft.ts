@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { blockBytes } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { CopiedFile } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { hasContentOf, lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentOfHashes, type HashedContent, hashesOf } from '../read/content-id.ts';
 import { readContent, withFile } from '../read/read-content.ts';

@@ -1,7 +1,7 @@
 import { type ContentId, parentOf } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentFileName, contentOfFileName } from '../read/content-id.ts';
 import { removeIfThere } from '../remove.ts';

@@ -1,9 +1,9 @@
 import { fileTimeStepMsMax, nameOf } from '@lockstep/shared';
 import { type DiskEntry, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { ReleasedFile } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
 import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentOfFileName } from '../read/content-id.ts';
 import { withFile } from '../read/read-content.ts';

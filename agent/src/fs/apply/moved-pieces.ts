@@ -1,8 +1,8 @@
 import { type Chunk, chunkHashBytes, chunksOf, recipeOf } from '../../core/chunks/recipe.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { ContentSource } from '../../sync/ports/folder.ts';
 import type { SoughtChunks } from '../../sync/ports/pieces.ts';
 import { descending } from '../descent.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import type { ExpectedBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';

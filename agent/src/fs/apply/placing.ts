@@ -1,9 +1,9 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { ActionResult, Expected, ReleasedFile } from '../../sync/ports/folder.ts';
 import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import { keptPermissions } from './attributes.ts';

@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId, fileTimeStepMsMax, freeBytesMin } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
 import { Descent } from '../descent.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import { fingerprintOf, hasContentOf, hasFingerprint, lstatIfThere, mtimeUsOf } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { errorCodeOf, problemOf } from '../path-problem.ts';
+import { problemOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { contentFileName, hashBytes } from '../read/content-id.ts';
 import { readContent, withFile } from '../read/read-content.ts';

@@ -1,10 +1,11 @@
 import { constants } from 'node:fs';
 import { parentOf } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { SyncedEntry, SyncResult } from '../../sync/ports/folder.ts';
 import { type Descent, descending } from '../descent.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
-import { errorCodeOf, folderMissing } from '../path-problem.ts';
+import { folderMissing } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
 import { progressed } from '../worker/worker-progress.ts';
 

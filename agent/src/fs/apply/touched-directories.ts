@@ -1,9 +1,10 @@
 import { isBelow } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { ActionResult } from '../../sync/ports/folder.ts';
 import { type Descent, descending } from '../descent.ts';
 import { isWorthSyncingTogether, syncPath } from '../durable.ts';
 import { byFileSystem, fileSystemOf } from '../mounts/mounts.ts';
-import { errorCodeOf, problemOf } from '../path-problem.ts';
+import { problemOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
 
 /** Actions that changed names in one directory. */

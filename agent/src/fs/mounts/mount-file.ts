@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { LockstepError } from '@lockstep/shared';
 import { unreadableFile } from '@lockstep/shared/present';
+import { errorCodeOf } from '../../os/system-error.ts';
 import { writeFully } from '../apply/write-bytes.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import { readFully, withFile } from '../read/read-content.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import type { MountIdentity } from './mount-identity.ts';

@@ -1,10 +1,11 @@
 import { isStateName, joinPath, type ProblemCode, pathFault, stateDirectoryName } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { ScannedDirectory, ScannedEntry } from '../../sync/ports/observation.ts';
 import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
-import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
+import { folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { absolutePath, isState, type Places, stillThere } from '../places.ts';
 import type { DirectoryEntry, EntryStats, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';

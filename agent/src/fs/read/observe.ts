@@ -7,12 +7,13 @@ import {
   parentOf,
 } from '@lockstep/shared';
 import { type Fingerprint, isLinkMode, isSameFingerprint } from '../../core/entry.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { Observation, ObserveRequest } from '../../sync/ports/observation.ts';
 import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
-import { errorCodeOf, folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
+import { folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { isState, type Places, stillThere } from '../places.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { readLinkText } from './raw-name.ts';

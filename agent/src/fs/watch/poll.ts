@@ -1,7 +1,7 @@
 import { fingerprintAt, type PackedFiles } from '../../core/packed-files.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { PolledFiles } from '../../sync/ports/folder.ts';
 import { hasFingerprint, lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, type Places, stillThere } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 

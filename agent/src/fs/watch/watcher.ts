@@ -1,8 +1,8 @@
 import { isBelow, isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
+import { errorCodeOf } from '../../os/system-error.ts';
 import type { UnwatchedDirectory, WatchHint } from '../../sync/ports/folder.ts';
 import type { Log } from '../../sync/ports/log.ts';
 import { isOneInode, lstatIfThere } from '../entry-stat.ts';
-import { errorCodeOf } from '../path-problem.ts';
 import { absolutePath, type Places } from '../places.ts';
 import type { SystemCalls } from '../system-calls.ts';
 import type { DirectoryWatches } from './directory-watches.ts';

@@ -17,7 +17,7 @@ const unnamed = /^Unknown system error -(\d+)$/;
  * The `code` of a system error, such as `ENOENT`; undefined for any other error. For EDQUOT and some others Node gives
  * `Unknown system error -122`, or `UNKNOWN` with the number in `errno`.
  */
-export function namedCode(error: unknown): string | undefined {
+export function errorCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return undefined;
   const { code, errno } = error as NodeJS.ErrnoException & { readonly code: string };
   const number = code === 'UNKNOWN' && errno !== undefined ? -errno : Number(unnamed.exec(code)?.[1]);
@@ -26,6 +26,6 @@ export function namedCode(error: unknown): string | undefined {
 
 /** Whether a write failed because the disk is full, or a quota. */
 export function isNoRoom(error: unknown): boolean {
-  const code = namedCode(error);
+  const code = errorCodeOf(error);
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
