@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errnoOf } from './errno.ts';
 import { LateRemoval } from './files/late-removal.ts';
 import { OpenFiles } from './files/open-files.ts';
 import { FolderAccess } from './folder/folder-access.ts';
@@ -49,5 +50,15 @@ export class MountedFolder {
 
   remove(): void {
     rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** The error that a request ends with. */
+export async function errorOf(request: () => unknown): Promise<string | undefined> {
+  try {
+    await request();
+    return undefined;
+  } catch (error) {
+    return Object.entries(constants.errno).find(([, number]) => number === -errnoOf(error))?.[0];
   }
 }

@@ -229,7 +229,8 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   expect(engine.cache.usedBytes).toBe(mebibyte);
 });
 
-test('[OD24] a read that was refused for lack of room is refused again without a wait, and not once there is room', async () => {
+/** A member on demand whose cache is full of its own file. The only other member, `bee`, has `song`, and says that it lacks it. */
+async function openWithFullCache() {
   const bee = new ScriptedPeer('b');
   let lacks = false;
   bee.answer = (message) => {
@@ -245,6 +246,11 @@ test('[OD24] a read that was refused for lack of room is refused again without a
   cache.limit({ bytes: mebibyte });
   volume.disk.write('own', virtualContent('own', mebibyte));
   expect(await until(() => cache.usedBytes === mebibyte, minuteMs)).toBe(true);
+  return { bee, cache, onDemand, until };
+}
+
+test('[OD24] a read that was refused for lack of room is refused again without a wait, and not once there is room', async () => {
+  const { cache, onDemand, until } = await openWithFullCache();
 
   let reserves = 0;
   const reserve = cache.reserve.bind(cache);
@@ -268,21 +274,7 @@ test('[OD24] a read that was refused for lack of room is refused again without a
 });
 
 test('[OD2] a read from a full cache fails for lack of the content, not of room, if no other member is connected', async () => {
-  const bee = new ScriptedPeer('b');
-  let lacks = false;
-  bee.answer = (message) => {
-    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks, shows: true });
-  };
-  const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
-  const { cache, onDemand } = engine;
-  volume.disk.write('song', virtualContent('song', mebibyte));
-  void engine.start();
-  cache.limit({ bytes: mebibyte / 2 });
-  expect(await until(() => journal.disk.at('song')?.remote === true, minuteMs)).toBe(true);
-  lacks = true;
-  cache.limit({ bytes: mebibyte });
-  volume.disk.write('own', virtualContent('own', mebibyte));
-  expect(await until(() => cache.usedBytes === mebibyte, minuteMs)).toBe(true);
+  const { bee, cache, onDemand, until } = await openWithFullCache();
 
   bee.open = () => {
     throw new Error('The machine of b is off.');
