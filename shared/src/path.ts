@@ -58,22 +58,37 @@ export function pathFault(path: string): string | undefined {
  */
 export function carriedPathFault(path: string): string | undefined {
   if (path.length === 0) return 'is empty';
-  if (path.length * 3 > pathBytesMax && encoder.encode(path).length > pathBytesMax) {
-    return `is longer than ${pathBytesMax} bytes`;
-  }
+  const fault = lengthFault(path);
+  if (fault !== undefined) return fault;
   if (path.includes('\0')) return 'contains a NUL character';
   if (!path.isWellFormed()) return 'is not well-formed Unicode';
   for (const name of path.split('/')) {
     if (name === '') return 'has an empty name in it';
     if (name === '.' || name === '..') return `contains "${name}" as a name`;
-    if (name.length * 3 > nameBytesMax && encoder.encode(name).length > nameBytesMax) {
-      return `has a name longer than ${nameBytesMax} bytes`;
-    }
   }
   if (path === stateDirectoryName || path.startsWith(`${stateDirectoryName}/`)) {
     return `lies inside ${stateDirectoryName}`;
   }
   return undefined;
+}
+
+/** Says that an entry is not replicated because its path is too long; undefined if it is not. */
+export function tooLongText(path: string): string | undefined {
+  const fault = lengthFault(path);
+  return fault && `The path ${path} ${fault}. It is left alone; shorten it to have it replicated.`;
+}
+
+/** The reason why `path` is too long to be replicated, as a sentence without its subject; undefined if it is not. */
+function lengthFault(path: string): string | undefined {
+  if (isLonger(path, pathBytesMax)) return `is longer than ${pathBytesMax} bytes`;
+  if (path.split('/').some((name) => isLonger(name, nameBytesMax)))
+    return `has a name longer than ${nameBytesMax} bytes`;
+  return undefined;
+}
+
+function isLonger(text: string, bytes: number): boolean {
+  // No UTF-16 unit takes more than three bytes.
+  return text.length * 3 > bytes && encoder.encode(text).length > bytes;
 }
 
 /** The directory that holds `path`; the empty string is the folder itself. */

@@ -124,7 +124,7 @@ test.each(['x'.repeat(255), 'é'.repeat(127), ' lead and trail ', '-n', 'new\nli
   },
 );
 
-test('paths above the limit are skipped; names that no file system accepts are a problem', async () => {
+test('[WT23] paths above the limit are left alone, with what is below them; names that no file system accepts are a problem', async () => {
   const name = 'x'.repeat(250);
   let path = '';
   for (let depth = 0; depth < 13; depth++) {
@@ -134,7 +134,11 @@ test('paths above the limit are skipped; names that no file system accepts are a
   }
   const found = await scanAll(subject);
   expect(found.at(-1)?.skipped).toEqual([{ name, code: 'path-too-long' }]);
-  expect(await observeOne(subject, path)).toMatchObject({ state: 'problem', code: 'path-too-long' });
+  expect(await observeOne(subject, path)).toMatchObject({ state: 'special', problem: { code: 'path-too-long' } });
+  expect(await observeOne(subject, `${path}/below`)).toEqual({ path: `${path}/below`, state: 'absent' });
+  execFileSync('rmdir', [name], { cwd: inFolder(path.slice(0, path.lastIndexOf('/'))) });
+  expect(await observeOne(subject, path)).toEqual({ path, state: 'absent' });
+  expect(await observeOne(subject, 'y'.repeat(256))).toMatchObject({ state: 'absent' });
   expect(await tryOne(subject, writeRequest(subject, 'y'.repeat(256), 'x'))).toMatchObject({ code: 'path-too-long' });
 });
 

@@ -5,6 +5,7 @@ import {
   inlineBytesMax,
   isStatePath,
   parentOf,
+  tooLongText,
 } from '@lockstep/shared';
 import { type Fingerprint, isLinkMode, isSameFingerprint } from '../../core/entry.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
@@ -76,12 +77,12 @@ function withoutHidden(places: Places, observations: readonly Observation[]): re
 function observeOne(places: Places, descent: Descent, mounts: MountCheck, request: ObserveRequest): Observation {
   const { path, expected } = request;
   const fault = carriedPathFault(path);
-  if (fault !== undefined) {
-    const code = fault.includes('longer') ? 'path-too-long' : 'path-in-the-way';
-    return { path, state: 'problem', code, detail: `The path ${path} ${fault}.` };
+  const tooLong = fault && tooLongText(path);
+  if (fault !== undefined && tooLong === undefined) {
+    return { path, state: 'problem', code: 'path-in-the-way', detail: `The path ${path} ${fault}.` };
   }
-  // Another member's state: it is not read, and counts as absent for replication.
-  if (isStatePath(path)) return { path, state: 'absent' };
+  // Another member's state is not read, and what lies below a path that is too long is left alone with it: both count as absent.
+  if (isStatePath(path) || (tooLong && tooLongText(parentOf(path)))) return { path, state: 'absent' };
   let unread: Fingerprint | undefined;
   try {
     const wallMs = places.system.wallMs();
@@ -91,6 +92,7 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     if (found === undefined) return { path, state: 'absent' };
     const { entry, stats } = found;
     if (isState(places, stats) || !descent.isSpelledSo(path)) return { path, state: 'absent' };
+    if (tooLong !== undefined) return { path, state: 'special', problem: { code: 'path-too-long', detail: tooLong } };
     if (expected !== undefined && isSame(stats, expected) && !isLinkMode(stats.mode)) return { path, state: 'same' };
     unread = fingerprintOf(stats);
     switch (typeOf(stats)) {
@@ -107,6 +109,8 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
     // Deleted or replaced between two of the calls above.
     const code = errorCodeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
+    // Only a listing can name it then.
+    if (code === 'ENAMETOOLONG' && tooLong !== undefined) return { path, state: 'absent' };
     return { path, state: 'problem', ...problemOf(error, path), ...(unread && { unread }) };
   }
 }

@@ -119,8 +119,7 @@ class ChangeDetector {
         return;
       }
       case 'special':
-        // The state of another member is reported also where it is ignored.
-        if (observation.problem === undefined && ignored.ignores(path, false)) this.detection.settle(path);
+        if (ignored.ignores(path, false)) this.detection.settle(path);
         else this.#leaveAlone(path, observation.problem, row);
         return;
       case 'changing':

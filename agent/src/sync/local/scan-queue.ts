@@ -6,6 +6,7 @@ import {
   type ProblemCode,
   parentOf,
   stateDirectoryName,
+  tooLongText,
   unreadHoldMs,
 } from '@lockstep/shared';
 import { type DiskEntry, type Fingerprint, isLinkMode, isSameEntry } from '../../core/entry.ts';
@@ -174,9 +175,9 @@ export class ScanQueue {
     const { journal, problems, hiding } = this.#context;
     const { path } = scanned;
     for (const { name, code } of scanned.skipped) {
-      const detail = skippedDetail(code, joinPath(path, name));
-      problems.set(code, { path: joinPath(path, name) }, detail);
-      found.skipped.add(joinPath(path, name));
+      const child = joinPath(path, name);
+      problems.set(code, { path: child }, skippedDetail(code, child));
+      found.skipped.add(child);
     }
     if (scanned.absent) {
       if (path !== '') this.#listener.mark(path);
@@ -256,5 +257,5 @@ function skippedDetail(code: string, path: string): string {
       'out of this one; or, to keep its files as a part of this one, stop its agent and remove this .lockstep.'
     );
   }
-  return `The path ${path} is too long. It is left alone; shorten it to have it replicated.`;
+  return tooLongText(path) ?? `${path} is not a path that can be replicated. It is left alone; rename it.`;
 }
