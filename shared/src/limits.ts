@@ -82,10 +82,7 @@ export const hashUnderLockBytesMax = 1_048_576;
 /** The longest `.lockstepignore` that is read: some 50,000 rules. It is read under the folder lock, like all files of this size. */
 export const ignoreFileBytesMax = 1_048_576;
 
-/**
- * Changed paths waiting in memory; above it they become one scan of the whole folder. All of them may be in one directory. A scan of that
- * directory would mark the differing paths one by one again: it would save nothing, and compare all others as well.
- */
+/** Changed paths that wait in memory. From there on a scan waits, and what the watcher reports is left to a scan of its directory. */
 export const dirtyPathsMax = 50_000;
 
 /** Watch events in one turn of the event loop, after which the kernel's queue (16,384 by default) may have overflowed. */

@@ -200,7 +200,7 @@ export class Engine {
     this.#sessions = new Sessions(context, { ...serving, heartbeat, holdings, reports });
     this.dialer = new Dialer(context, { peers, network: options.network, fixed: options.peers });
 
-    this.localChanges = new LocalChanges(context, operationWriter, settings.rescanIntervalMs);
+    this.localChanges = new LocalChanges(context, operationWriter, { rescanIntervalMs: settings.rescanIntervalMs });
     context.missing.heed((path) => this.localChanges.isOpen(path));
     this.mounts = new Mounts(context);
     this.#ignoreReload = new IgnoreReload(context, () => this.lifecycle.phase === 'active');

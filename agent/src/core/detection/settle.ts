@@ -69,9 +69,15 @@ export class Settle {
   readonly #read = new RecentMap<string, LargeReads & { readonly atMs: number }>(publishedMax);
   /** Nothing is due before this. A field of its own, because each mark asks for it, and a burst has tens of thousands of marks. */
   #nothingDueBeforeMs = Number.POSITIVE_INFINITY;
+  #unseen = 0;
 
   get size(): number {
     return this.#unsettled.size;
+  }
+
+  /** The number of paths that have not been checked since they changed. */
+  get unseenCount(): number {
+    return this.#unseen;
   }
 
   /** Notes that `path` may have changed. */
@@ -167,7 +173,10 @@ export class Settle {
       if (read !== undefined) this.#read.set(entry.path, { ...read, atMs: nowMs });
       due.push(read === undefined ? entry : { ...entry, reads: read });
     }
-    for (const entry of due) this.#unsettled.delete(entry.path);
+    for (const entry of due) {
+      this.#unsettled.delete(entry.path);
+      if (!entry.isSeen) this.#unseen--;
+    }
     this.#nothingDueBeforeMs = nextMs;
     return due;
   }
@@ -193,12 +202,10 @@ export class Settle {
     return [...this.#unsettled.keys()];
   }
 
-  clear(): void {
-    this.#unsettled.clear();
-    this.#nothingDueBeforeMs = Number.POSITIVE_INFINITY;
-  }
-
   #put(entry: DirtyPath): void {
+    const known = this.#unsettled.get(entry.path);
+    if (known !== undefined && !known.isSeen) this.#unseen--;
+    if (!entry.isSeen) this.#unseen++;
     this.#unsettled.set(entry.path, entry);
     this.#nothingDueBeforeMs = Math.min(this.#nothingDueBeforeMs, entry.dueMs);
   }

@@ -15,7 +15,7 @@ let changes: LocalChanges;
 
 /** Starts the watcher, and waits until the whole folder was compared with the journal. */
 async function startAgent(): Promise<void> {
-  changes = new LocalChanges(member.context, member.operationWriter, 600_000);
+  changes = new LocalChanges(member.context, member.operationWriter, { rescanIntervalMs: 600_000 });
   const started = changes.start();
   await member.passes(3_000);
   await started;

@@ -14,7 +14,7 @@ async function memberWithMissing() {
   const { context, operationWriter, volume, journal } = member;
   volume.disk.mkdir('d');
   volume.disk.write('d/old', contentOfText('before'));
-  const changes = new LocalChanges(context, operationWriter, 1_000);
+  const changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 1_000 });
   await Promise.all([changes.start(), member.passes(5_000)]);
   const old = member.operation(
     'd/old',

@@ -19,7 +19,7 @@ const [first, second] = [contentOfText('the first store'), contentOfText('and an
 class Bench {
   readonly member = new LoneMember();
   readonly context: Context = this.member.context;
-  readonly changes = new LocalChanges(this.context, this.member.operationWriter, 600_000);
+  readonly changes = new LocalChanges(this.context, this.member.operationWriter, { rescanIntervalMs: 600_000 });
   readonly applyLoop: ApplyLoop;
   readonly confirmer: Confirmer;
   #writeBack: WriteBack | undefined;

@@ -27,7 +27,7 @@ class Bench {
   constructor(more: Partial<Context> = {}) {
     const { operationWriter, transfers } = this.member;
     this.context = { ...this.member.context, ...more };
-    this.changes = new LocalChanges(this.context, operationWriter, 600_000);
+    this.changes = new LocalChanges(this.context, operationWriter, { rescanIntervalMs: 600_000 });
     const gate = new RenameGate(this.context.journal, this.context.clock, () => []);
     this.applyLoop = new ApplyLoop(this.context, transfers, gate);
     this.damage = new Damage(this.context);

@@ -8,7 +8,7 @@ import { LocalChanges } from './local-changes.ts';
 async function open() {
   const member = new LoneMember();
   const { context } = member;
-  const changes = new LocalChanges(context, member.operationWriter, 600_000);
+  const changes = new LocalChanges(context, member.operationWriter, { rescanIntervalMs: 600_000 });
   const poll = new ChangePoll(context, () => false);
   const started = changes.start();
   await member.passes(1_000);

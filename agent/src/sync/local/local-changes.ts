@@ -1,6 +1,13 @@
-import { batchPathsMax, dirtyPathsMax, isBelow, rescanIntervalMs, stateDirectoryName } from '@lockstep/shared';
+import {
+  batchPathsMax,
+  dirtyPathsMax,
+  isBelow,
+  parentOf,
+  rescanIntervalMs,
+  stateDirectoryName,
+} from '@lockstep/shared';
 import { formatItems } from '@lockstep/shared/present';
-import { type DirtyPath, Settle } from '../../core/detection/settle.ts';
+import { type DirtyPath, Settle, writtenQuietMsMax } from '../../core/detection/settle.ts';
 import { detectChanges } from '../detection/change-detector.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Timer } from '../ports/clock.ts';
@@ -34,6 +41,7 @@ interface Unsettled {
 export class LocalChanges {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;
+  readonly #pathsMax: number;
   readonly #settle = new Settle();
   readonly #scans: ScanQueue;
   readonly #barrier: WatchBarrier;
@@ -48,13 +56,21 @@ export class LocalChanges {
   readonly #awaited = new PathWaits();
   /** The paths that the start waits for, except those with a problem: one unreadable file must not keep a member from becoming active. */
   #startWaitsFor: AwaitedPaths | undefined;
+  /** Called at the end of each detection: scans that wait for room go on. */
+  readonly #roomMade = new Set<() => void>();
   /** Paths that were marked before the start. Undefined from then on. */
   #early: Set<string> | undefined;
   #wake: Timer | undefined;
   #stopped = false;
 
-  constructor(context: Context, operationWriter: OperationWriter, scanIntervalMs = rescanIntervalMs) {
+  /** `pathsMax`: the number of paths that may wait to be examined before scans wait too. */
+  constructor(
+    context: Context,
+    operationWriter: OperationWriter,
+    options: { readonly rescanIntervalMs?: number | undefined; readonly pathsMax?: number | undefined } = {},
+  ) {
     this.#context = context;
+    this.#pathsMax = options.pathsMax ?? dirtyPathsMax;
     this.#operationWriter = operationWriter;
     // The journal may lack operations that are still to be pulled, this member's own among them after a set-back. Compared with a part of
     // them, an entry that the user put back looks like the version that they deleted [LC34]. To an empty journal each entry is new.
@@ -63,6 +79,7 @@ export class LocalChanges {
       mark: (path) => this.mark(path),
       scanned: () => context.facts.scanned.publish(),
       lostSight: () => this.#barrier.lostSight(),
+      room: () => this.#room(),
     });
     this.#barrier = new WatchBarrier({
       context,
@@ -78,7 +95,9 @@ export class LocalChanges {
       changed: (path) => this.#readAgain(path),
       failed: (unsettled, error) => this.#failed([unsettled], error),
     });
-    this.#rescans = new Interval(context.clock, scanIntervalMs, () => this.scan('', true));
+    this.#rescans = new Interval(context.clock, options.rescanIntervalMs ?? rescanIntervalMs, () =>
+      this.scan('', true),
+    );
     this.#unseenScans = new Interval(context.clock, unseenScanMs, () => this.#scanUnseen());
     context.facts.doubted.on((path) => this.mark(path));
     context.facts.unscanned.on((directory) => this.scan(directory, true));
@@ -111,6 +130,7 @@ export class LocalChanges {
     this.#rescans.stop();
     this.#unseenScans.stop();
     this.#largeFiles.stop();
+    this.#makeRoom();
   }
 
   /** The entry at `path` may have changed. */
@@ -119,14 +139,21 @@ export class LocalChanges {
     if (this.#early !== undefined) {
       this.#early.add(path);
       // They would not fit into memory.
-      if (this.#early.size >= dirtyPathsMax) this.#releaseEarly();
+      if (this.#early.size >= this.#pathsMax) this.#releaseEarly();
       return;
-    }
-    if (this.#settle.size >= dirtyPathsMax) {
-      this.#forgetMarks();
     }
     this.#settle.mark(path, this.#context.clock.monotonicMs());
     this.#schedule();
+  }
+
+  /** The watcher reported a change at `path`. If too many paths wait, a scan of its directory finds the change once there is room. */
+  #changed(path: string): void {
+    if (this.#settle.unseenCount < this.#pathsMax || this.#settle.has(path)) {
+      this.mark(path);
+      return;
+    }
+    this.#barrier.lostSight();
+    this.scan(parentOf(path), false);
   }
 
   #releaseEarly(): void {
@@ -135,20 +162,26 @@ export class LocalChanges {
     for (const path of early) this.mark(path);
   }
 
-  /** Drops all marks, because they are too many for memory: a scan of the folder finds them again, a directory at a time. */
-  #forgetMarks(): void {
-    const forgotten = this.#settle.paths();
-    this.#settle.clear();
-    this.#barrier.lostSight();
-    const { log } = this.#context;
-    this.#scans.request('', true).then(
-      // Paths that the scan did not mark again match their rows.
-      () => {
-        const open = this.#openPaths();
-        for (const path of forgotten) if (!open.has(path)) this.#awaited.passed(path, Number.POSITIVE_INFINITY);
-      },
-      (error: unknown) => log.error({ error: String(error) }, 'scan failed'),
-    );
+  /**
+   * Resolves when not too many paths wait to be examined: a scan must not fill the memory with paths faster than these are journaled. Paths
+   * that were examined, and are held, do not count: they may wait for this very scan.
+   */
+  async #room(): Promise<void> {
+    while (this.#settle.unseenCount >= this.#pathsMax && this.#isDetecting()) {
+      await new Promise<void>((resolve) => this.#roomMade.add(resolve));
+    }
+  }
+
+  #isDetecting(): boolean {
+    if (this.#stopped || !this.#context.ignored.isKnown) return false;
+    if (this.#detections.size > 0) return true;
+    const dueMs = this.#settle.nextDueMs();
+    return dueMs !== undefined && dueMs - this.#context.clock.monotonicMs() < writtenQuietMsMax;
+  }
+
+  #makeRoom(): void {
+    for (const resolve of this.#roomMade) resolve();
+    this.#roomMade.clear();
   }
 
   scan(directory: string, recursive: boolean): void {
@@ -268,7 +301,7 @@ export class LocalChanges {
     const { ignored } = this.#context;
     for (const hint of hints) {
       if (hint.kind === 'directory') this.scan(hint.path, hint.recursive);
-      else if (!ignored.ignores(hint.path, false)) this.mark(hint.path);
+      else if (!ignored.ignores(hint.path, false)) this.#changed(hint.path);
     }
   }
 
@@ -335,6 +368,7 @@ export class LocalChanges {
     } finally {
       this.#detections.delete(number);
       this.#schedule();
+      this.#makeRoom();
     }
   }
 

@@ -43,7 +43,7 @@ test("[WT7] another member's state directory at a journaled path is left alone a
   volume.disk.mkdir('a/.lockstep');
   volume.disk.write('a/.lockstep/identity.key', contentOfText('another secret'));
   applyLoopOf(member).poke();
-  const changes = new LocalChanges(context, operationWriter, 1_000);
+  const changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 1_000 });
   await Promise.all([changes.start(), member.passes(5_000)]);
   expect(journal.log.length()).toBe(3);
   expect(volume.disk.at('a/.lockstep/identity.key')).toBeDefined();
@@ -72,7 +72,7 @@ test.each(['.LOCKSTEP', '.lock\u017ftep', '.lockstep.', 'LOCKST~1'])(
     expect(journal.applied().vector[bee]).toBe(2);
     volume.disk.mkdir(name);
     volume.disk.write(`${name}/mine`, contentOfText('mine'));
-    const changes = new LocalChanges(context, operationWriter, 1_000);
+    const changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 1_000 });
     await Promise.all([changes.start(), member.passes(5_000)]);
     expect(journal.log.length()).toBe(2);
     expect(context.problems.list()).toMatchObject([{ code: 'path-reserved', path: name }]);

@@ -9,7 +9,7 @@ test.each(['an event', 'a scan'])(
     const member = new LoneMember(undefined, { keepsBirths: false });
     const { context, operationWriter, volume } = member;
     const { disk } = volume;
-    const changes = new LocalChanges(context, operationWriter, 600_000);
+    const changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 600_000 });
     disk.symlink('link', 'to-1');
     const started = changes.start();
     await member.passes(2_000);
@@ -21,7 +21,7 @@ test.each(['an event', 'a scan'])(
     if (by === 'a scan') changes.stop();
     disk.unlink('link');
     Object.assign(disk.symlink('link', 'to-2'), { number, mtimeMs, ctimeMs });
-    if (by === 'a scan') void new LocalChanges(context, operationWriter, 600_000).start();
+    if (by === 'a scan') void new LocalChanges(context, operationWriter, { rescanIntervalMs: 600_000 }).start();
     await member.passes(2_000);
     expect(target()).toBe('to-2');
   },

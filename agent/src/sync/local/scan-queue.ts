@@ -20,6 +20,8 @@ export interface ScanListener {
   scanned(): void;
   /** The folder is missing, or could not be scanned. */
   lostSight(): void;
+  /** Resolves when more paths may be marked. */
+  room(): Promise<void>;
 }
 
 /**
@@ -128,6 +130,7 @@ export class ScanQueue {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
         if (this.#stopped) return;
         for (const scanned of chunk) this.#compare(scanned, found);
+        await this.#listener.room();
       }
       this.#forgetSkipped(directory, { recursive, reported, found });
       this.#forgetUnread(directory, recursive, found);

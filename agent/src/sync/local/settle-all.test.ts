@@ -170,3 +170,31 @@ test('[AK5] a scan that has not come to its end when the caller gives up is not 
   await member.passes(10_000);
   expect(await settled).toEqual({ unsettled: [], unread: [] });
 });
+
+test('[AK5] [WT3] more changes than may wait in memory are journaled before a wait ends', async () => {
+  const member = new LoneMember();
+  const changes = new LocalChanges(member.context, member.operationWriter, { pathsMax: 20 });
+  const started = changes.start();
+  await member.passes(10_000);
+  await started;
+  const { disk } = member.volume;
+  const names = Array.from({ length: 40 }, (_, index) => `d-${index}`);
+  for (const name of names) {
+    disk.mkdir(name);
+    for (let file = 0; file < 30; file++) disk.write(`${name}/file-${file}`, contentOfText(`${name} ${file}`));
+  }
+  const settled = changes.settleAll('', never);
+  await member.passes(60_000);
+  expect(await settled).toEqual({ unsettled: [], unread: [] });
+  expect(member.journal.heads.under('', undefined, 10_000)).toHaveLength(40 * 31);
+
+  for (const name of names) {
+    for (let file = 0; file < 30; file++) disk.unlink(`${name}/file-${file}`);
+    disk.rmdir(name);
+  }
+  const removed = changes.settleAll('', never);
+  await member.passes(60_000);
+  expect(await removed).toEqual({ unsettled: [], unread: [] });
+  const heads = member.journal.heads.under('', undefined, 10_000);
+  expect(heads.filter(({ kind }) => kind !== 'delete')).toEqual([]);
+});

@@ -34,7 +34,7 @@ class Bench {
 
   constructor() {
     const { context, operationWriter, peers } = this.member;
-    this.changes = new LocalChanges(context, operationWriter, 10_000);
+    this.changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 10_000 });
     const transfers = new ContentFetcher(context, peers);
     const gate = new RenameGate(context.journal, context.clock, () => []);
     this.applyLoop = new ApplyLoop(context, transfers, gate);

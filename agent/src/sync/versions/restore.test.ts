@@ -9,7 +9,7 @@ test('[MT21] a file that could not be replaced by an old version has its new cha
   const member = new LoneMember();
   const { context, volume, operationWriter } = member;
   const { folder, journal } = context;
-  const changes = new LocalChanges(context, operationWriter, 600_000);
+  const changes = new LocalChanges(context, operationWriter, { rescanIntervalMs: 600_000 });
   volume.disk.write('file', contentOfText('what was written'));
   const started = changes.start();
   await member.passes(2_000);
