@@ -243,10 +243,12 @@ class ChangeDetector {
       this.detection.defer(unsettled, undecidedRetryMs);
       return true;
     }
+    const { fingerprint, content, racy } = seen;
+    // The program that wrote it may store more through a mapping.
+    const marks = { racy, unconfirmed: unconfirmedAt(fingerprint, this.#wallMs) };
+    const damaged = { ...damagedEntry(row.dot, fingerprint, content), ...marks };
     if (doubt === 'torn') {
-      const { fingerprint, content, racy } = seen;
-      const marks = { cut: true, racy, unconfirmed: unconfirmedAt(fingerprint, this.#wallMs) };
-      this.#changes.record({ path: row.path, entry: { ...damagedEntry(row.dot, fingerprint, content), ...marks } });
+      this.#changes.record({ path: row.path, entry: { ...damaged, cut: true } });
       this.#context.lastBoot.found(row.path);
       this.detection.settle(row.path);
       return true;
@@ -257,7 +259,7 @@ class ChangeDetector {
       this.detection.retryProblem(unsettled);
       return true;
     }
-    this.#changes.record({ path: row.path, entry: damagedEntry(row.dot, seen.fingerprint, seen.content) });
+    this.#changes.record({ path: row.path, entry: damaged });
     if (this.#context.lastBoot.mayEndTorn(row, seen)) this.#context.lastBoot.found(row.path);
     this.detection.followed.push({ path: row.path, next: kept.copy });
     this.detection.settle(row.path);

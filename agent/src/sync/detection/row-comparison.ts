@@ -87,8 +87,8 @@ export class RowComparison {
       case 'still-damaged': {
         if (row === undefined) return;
         const { fingerprint } = change;
-        const marks = row.cut && { racy, unconfirmed: unconfirmedAfter(row, fingerprint, this.#wallMs) };
-        this.#changes.record({ path, entry: { ...row, fingerprint, racy: undefined, ...marks } });
+        const unconfirmed = unconfirmedAfter(row, fingerprint, this.#wallMs);
+        this.#changes.record({ path, entry: { ...row, fingerprint, racy, unconfirmed } });
         return;
       }
       case 'forget':

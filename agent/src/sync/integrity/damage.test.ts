@@ -60,11 +60,15 @@ class Bench {
     this.changes.scan('', true);
     this.changes.mark(path);
     await this.passes(2_000);
+    await this.syncs();
+    expect(this.context.journal.disk.at(path)).toMatchObject({ racy: false, content: content.id });
+    expect(this.context.journal.disk.unconfirmed(path)).toEqual([]);
+  }
+
+  async syncs(): Promise<void> {
     this.#writeBack ??= new WriteBack(this.context);
     this.#writeBack.poke();
     await this.passes(2_000);
-    expect(this.context.journal.disk.at(path)).toMatchObject({ racy: false, content: content.id });
-    expect(this.context.journal.disk.unconfirmed(path)).toEqual([]);
   }
 
   /** Flips a bit in the file. Returns the resulting content. */
@@ -311,9 +315,19 @@ describe('[LC17] a file that an earlier run read at the moment of its last chang
     expect(bench.context.journal.heads.at(copies[0]?.[0] ?? '')).toMatchObject([{ kind: 'put', content: spoilt.id }]);
     bench.member.keeps(text);
     bench.applyLoop.unblock();
-    await bench.passes(2_000);
+    await bench.syncs();
     expect(bench.at('file')?.id).toBe(contentOfText(text).id);
     expect(bench.member.errors).toEqual([]);
+  });
+
+  test('[LC40] is read once more: a further store through a mapping is an edit that supersedes nothing', async () => {
+    const { bench } = await afterRestart({ saved: true });
+    expect(bench.context.journal.disk.unconfirmed('')).toContain('file');
+    const further = contentOfText(text.toUpperCase());
+    Object.assign(bench.member.volume.disk.at('file') ?? {}, { content: further });
+    await bench.syncs();
+    const contents = bench.context.journal.heads.at('file').map(({ content }) => content);
+    expect(new Set(contents)).toEqual(new Set([contentOfText(text).id, further.id]));
   });
 
   test('waits for members that have not been heard yet', async () => {
