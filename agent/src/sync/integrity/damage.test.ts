@@ -65,6 +65,7 @@ class Bench {
     expect(this.context.journal.disk.unconfirmed(path)).toEqual([]);
   }
 
+  /** Makes all files durable, after which the unconfirmed ones are read once more. */
   async syncs(): Promise<void> {
     this.#writeBack ??= new WriteBack(this.context);
     this.#writeBack.poke();
