@@ -11,8 +11,6 @@ import { MappedFile, mappingLacks } from './support/mapped-file.ts';
 
 /** Far below the ten minutes between scans of the folder. */
 const soon = { timeoutMs: 20_000 };
-/** In turn: the first is usually long enough to read and publish the file, and shorter than the time until it is durable. */
-const beforeSyncMs = [250, 150, 80, 40] as const;
 const attemptsMax = 200;
 
 const starts = async (member: Member, path: string, text: string): Promise<void> => {
@@ -33,17 +31,21 @@ async function openScene(): Promise<{ cluster: Cluster; ant: Member; bee: Member
 }
 
 /**
- * Changes `data`, and then the same page again without a trace. Returns the beginning of the file. `besides` runs with the text of the
- * change while that is there.
+ * Changes `data` on ant, and, once bee has that version, the same page again without a trace. Returns the beginning of the file. `between`
+ * runs between the two. There is one more attempt whenever the version became durable before: the kernel then sees the next store.
  */
-async function changesWithoutTrace(file: MappedFile, besides?: (text: string) => Promise<unknown>): Promise<string> {
+async function changesWithoutTrace(file: MappedFile, ant: Member, bee: Member, between?: () => void): Promise<string> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
     const text = `attempt-${attempt}`;
+    // All is durable: the next sync is that of this change.
+    await ant.wait({ for: 'all' });
     // From here on the page is writable in the mapping, until the kernel writes it back.
     await file.store(`mapped-${attempt}`);
-    const storing = file.writeAndStore(text, beforeSyncMs[attempt % beforeSyncMs.length] ?? 0);
-    await besides?.(text);
-    if (await storing) return text.toUpperCase();
+    await file.write(text);
+    await eventually(() => starts(bee, 'data', text), { intervalMs: 5 });
+    between?.();
+    if (await file.store(text.toUpperCase())) return text.toUpperCase();
+    bee.signal('SIGCONT');
   }
   throw new Error('each store changed the times of the file');
 }
@@ -63,7 +65,7 @@ test.skipIf(mappingLacks)('[LC40] a store that does not change size and times ar
   const { cluster, ant, bee } = await openScene();
   const file = MappedFile.open(ant.path('data'));
   for (let round = 0; round < 3; round++) {
-    const text = await changesWithoutTrace(file);
+    const text = await changesWithoutTrace(file, ant, bee);
     await eventually(() => starts(bee, 'data', text), soon);
   }
   await cluster.settled();
@@ -74,7 +76,7 @@ test.skipIf(mappingLacks)('[AK20] wait does not end while the bytes of such a fi
   const { ant, bee } = await openScene();
   const file = MappedFile.open(ant.path('data'));
   for (let round = 0; round < 5; round++) {
-    const text = await changesWithoutTrace(file);
+    const text = await changesWithoutTrace(file, ant, bee);
     expect(await ant.wait({ for: 'all' })).toMatchObject({ done: true, blocking: [] });
     await starts(bee, 'data', text);
   }
@@ -83,22 +85,15 @@ test.skipIf(mappingLacks)('[AK20] wait does not end while the bytes of such a fi
 test.skipIf(mappingLacks)('[MT40] an edit of another member does not erase such a store', async () => {
   const { cluster, ant, bee } = await openScene();
   const file = MappedFile.open(ant.path('data'));
-  // bee edits the version that ant published before the store.
-  const text = await eventually(async () => {
-    try {
-      // The agent of bee stops with that version, so that it does not apply what comes from ant next.
-      const stored = await changesWithoutTrace(file, async (text) => {
-        bee.signal('SIGCONT');
-        await eventually(() => starts(bee, 'data', text), { timeoutMs: 500, intervalMs: 5 }).catch(() => undefined);
-        bee.signal('SIGSTOP');
-      });
-      await starts(bee, 'data', stored.toLowerCase());
-      await writeFile(bee.path('data'), 'what bee wrote');
-      return stored;
-    } finally {
-      bee.signal('SIGCONT');
-    }
-  });
+  let text: string;
+  try {
+    // bee edits the version that ant published before the store: its agent stops with that one.
+    text = await changesWithoutTrace(file, ant, bee, () => bee.signal('SIGSTOP'));
+    await starts(bee, 'data', text.toLowerCase());
+    await writeFile(bee.path('data'), 'what bee wrote');
+  } finally {
+    bee.signal('SIGCONT');
+  }
   const names = namesOf(await cluster.settled());
   const contents = await Promise.all(names.map((name) => readFile(bee.path(name), 'utf8')));
   expect(contents.map((content) => content.slice(0, text.length)).sort()).toEqual(

@@ -15,7 +15,9 @@ memory = mmap.mmap(file, 0)
 def store(text):
     memory[0:len(text)] = text
 for line in sys.stdin:
-    what, text, pause = line.split()
+    what, text = line.split()
+    stats = os.fstat(file)
+    before = (stats.st_mtime_ns, stats.st_ctime_ns)
     if what == 'write':
         # A file that keeps changing is read once it has been still for longer than its times are coarse.
         for n in range(6):
@@ -24,15 +26,8 @@ for line in sys.stdin:
         os.pwrite(file, text.encode(), 0)
     else:
         store(text.encode())
-    if float(pause) > 0:
-        stats = os.fstat(file)
-        before = (stats.st_mtime_ns, stats.st_ctime_ns)
-        time.sleep(float(pause))
-        store(text.upper().encode())
-        stats = os.fstat(file)
-        print('moved' if before != (stats.st_mtime_ns, stats.st_ctime_ns) else 'unmoved', flush=True)
-    else:
-        print('done', flush=True)
+    stats = os.fstat(file)
+    print('moved' if before != (stats.st_mtime_ns, stats.st_ctime_ns) else 'unmoved', flush=True)
 `;
 
 /** A file that another program has mapped shared, so that its stores go to the file. */
@@ -51,17 +46,14 @@ export class MappedFile {
     return new MappedFile(path);
   }
 
-  /** Stores a text, without blanks, into the first page. */
-  async store(text: string): Promise<void> {
-    await this.#send(`store ${text} 0`);
+  /** Stores a text, without blanks, into the first page. Returns true if the times of the file stay: the page was dirty. */
+  async store(text: string): Promise<boolean> {
+    return (await this.#send(`store ${text}`)) === 'unmoved';
   }
 
-  /**
-   * Writes some texts with write(2), which causes events and changes the times. `pauseMs` after the last one it stores that text again in
-   * capitals. Returns true if this store did not change the times: the page was dirty.
-   */
-  async writeAndStore(text: string, pauseMs: number): Promise<boolean> {
-    return (await this.#send(`write ${text} ${pauseMs / 1_000}`)) === 'unmoved';
+  /** Writes some texts with write(2), which causes events and changes the times. The last one is `text`. */
+  async write(text: string): Promise<void> {
+    await this.#send(`write ${text}`);
   }
 
   async close(): Promise<void> {
