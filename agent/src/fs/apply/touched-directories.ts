@@ -44,10 +44,15 @@ export class TouchedDirectories {
     }
   }
 
-  /** Makes the names durable. Returns the results of the actions that failed. */
+  /**
+   * Makes the names durable, those in history first: some file systems, such as btrfs, do not write names in their order. A power cut between
+   * two syncs could take a replaced version there. Returns the results of the actions that failed.
+   */
   sync(): ReadonlyMap<number, ActionResult> {
     const { system } = this.#places;
-    const left = [...byFileSystem(this.#places, this.#touched.keys())].flatMap(([fileSystem, group]) =>
+    const isOwn = (absolute: string) => this.#touched.get(absolute)?.path === undefined;
+    const ordered = [...this.#touched.keys()].sort((a, b) => Number(isOwn(b)) - Number(isOwn(a)));
+    const left = [...byFileSystem(this.#places, ordered)].flatMap(([fileSystem, group]) =>
       isWorthSyncingTogether(system, group.length) && system.syncFileSystem(fileSystem) ? [] : group,
     );
     const failed = new Map<number, ActionResult>();

@@ -24,6 +24,30 @@ test('[MT4] a crash between two steps leaves the old file or the new one, and hi
   }
 });
 
+test.each(['write', 'unlink', 'mkdir'] as const)(
+  '[MT5] a power cut between two syncs leaves the file that %s replaces, or history has it',
+  async (what) => {
+    for (let effects = 0; effects < 40; effects++) {
+      const subject = openSimSubject({ canSyncFileSystem: false, ordersNames: false });
+      const expected = await doOne(subject, writeRequest(subject, 'file', 'old'));
+      const keep = contentOfBytes(bytesOf('old')).id;
+      subject.life.crashAfterEffects(effects);
+      const request = {
+        write: writeRequest(subject, 'file', 'new', { expected, keep }),
+        unlink: { action: { do: 'unlink', path: 'file', expected }, keep } as const,
+        mkdir: { action: { do: 'mkdir', path: 'file', mode: 0o755, mtimeUs: 0, expected }, keep } as const,
+      }[what];
+      await Promise.race([subject.folder.apply([request]), subject.crashed]);
+      const { disk } = subject.volume;
+      disk.cache.asOnDisk(() => {
+        const inHistory = disk.at(`/state/history/${keep.slice(3, 5)}/b3-${keep.slice(3)}`);
+        expect([disk.at('file')?.content?.id, inHistory?.content?.id]).toContain(keep);
+      });
+      await subject.close();
+    }
+  },
+);
+
 test('[MT7] a failing call leaves either the old entry or the new one', async () => {
   for (let call = 1; call < 60; call++) {
     const subject = openSimSubject();

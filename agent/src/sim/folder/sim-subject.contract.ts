@@ -23,11 +23,11 @@ export interface SimSubject extends FolderSubject {
 }
 
 /** Runs virtual time in the background while the test awaits results. */
-export function openSimSubject({ canSyncFileSystem = true } = {}): SimSubject {
+export function openSimSubject({ canSyncFileSystem = true, ordersNames = true } = {}): SimSubject {
   const random = new Random(7);
   const scheduler = new Scheduler(random.fork());
   const wall = new WallClock(scheduler, 0);
-  const volume = new Volume({ wallMs: () => wall.preciseMs() });
+  const volume = new Volume({ wallMs: () => wall.preciseMs(), ordersNames });
   const { disk } = volume;
   let closed = false;
   let callsLeft = 0;
