@@ -40,10 +40,10 @@ test('[MG5] clocks a day ahead and a day behind decide nothing: the last save wi
   expect(conflictCopies(ant)).toEqual([]);
   await vi.waitFor(async () => {
     expect(await saidOf(ant, 'bee')()).toMatch(
-      /^The clock of bee is 86\d\d\d s ahead of this one\. .* synchronize both clocks with NTP\.$/,
+      /^The clock of bee is (1 day|23 h) ahead of this one\. .* synchronize both clocks with NTP\.$/,
     );
     expect(await saidOf(ant, 'cat')()).toMatch(
-      /^The clock of cat is 86\d\d\d s behind this one\. .* synchronize both clocks with NTP\.$/,
+      /^The clock of cat is (1 day|23 h) behind this one\. .* synchronize both clocks with NTP\.$/,
     );
   }, patience);
   await cat.restart();

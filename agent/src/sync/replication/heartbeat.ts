@@ -1,5 +1,6 @@
 import type { HeartbeatMessage, MemberId, MemberState, PulseMessage, SelfReport } from '@lockstep/shared';
 import { downAfterMs, heartbeatIntervalMs, pulseIntervalMs, reportIntervalMs } from '@lockstep/shared';
+import { formatDuration } from '@lockstep/shared/present';
 import { ClockFilter } from '../../core/traffic/clock-filter.ts';
 import { compareVectors } from '../../core/version.ts';
 import type { Peer } from '../members/peer.ts';
@@ -252,9 +253,8 @@ export class HeartbeatLoop {
     peer.clockSkewMs = Math.round(aheadMs);
     if (!isWrong) problems.clear('clock-skew', { member });
     else {
-      const seconds = Math.round(Math.abs(aheadMs) / 1000);
       const detail =
-        `The clock of ${member} is ${seconds} s ${aheadMs > 0 ? 'ahead of' : 'behind'} this one. ` +
+        `The clock of ${member} is ${formatDuration(Math.abs(aheadMs) / 1_000)} ${aheadMs > 0 ? 'ahead of' : 'behind'} this one. ` +
         'No data is lost, but in a conflict the wrong version may keep the name: synchronize both clocks with NTP.';
       problems.set('clock-skew', { member }, detail);
     }
