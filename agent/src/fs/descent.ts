@@ -1,6 +1,7 @@
 import { isBelow, nameOf, parentOf } from '@lockstep/shared';
 import { errorCodeOf } from '../os/system-error.ts';
 import { isOneInode, lstatIfThere } from './entry-stat.ts';
+import { folderUnusable } from './path-problem.ts';
 import { isState, type Places } from './places.ts';
 import type { EntryStats, OpenDirectory } from './system-calls.ts';
 
@@ -203,21 +204,21 @@ export function descending<T>(places: Places, body: (descent: Descent) => T): T 
  * link. It is closed after each job: a disk that is in use cannot be unmounted.
  */
 export function withFolderOpen<T>(places: Places, job: (places: Places) => T): T {
-  const folder = openFolderOf(places);
+  const opened = openFolderOf(places);
   try {
-    return job({ ...places, top: folder });
+    return job({ ...places, ...opened });
   } finally {
-    folder?.close();
+    opened.top?.close();
   }
 }
 
-function openFolderOf({ system, root, rootIdentity }: Places): OpenDirectory | undefined {
+function openFolderOf({ system, root, rootIdentity }: Places): Pick<Places, 'top' | 'topProblem'> {
   try {
-    const opened = system.openDirectory(`${root}/.`);
-    if (isOneInode(opened.stats, rootIdentity)) return opened;
-    opened.close();
+    const top = system.openDirectory(`${root}/.`);
+    if (isOneInode(top.stats, rootIdentity)) return { top };
+    top.close();
   } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
+    return { top: undefined, topProblem: folderUnusable(error) };
   }
-  return undefined;
+  return { top: undefined };
 }

@@ -25,14 +25,13 @@ import { blockFilePath } from './apply/staging.ts';
 import { BlockReads } from './block-reads.ts';
 import { DraftFile } from './draft-file.ts';
 import { isWorthSyncingTogether } from './durable.ts';
-import { isOneInode } from './entry-stat.ts';
 import { FolderActions } from './folder-actions.ts';
 import { HistoryIndex } from './history-index.ts';
 import { FolderMounts } from './mounts/folder-mounts.ts';
 import { byFileSystem } from './mounts/mounts.ts';
-import { folderMissing } from './path-problem.ts';
+import { folderMissing, folderUnusable, type PathProblem } from './path-problem.ts';
 import { DiskPieces } from './piece-reader.ts';
-import { absolutePath, type DirectoryIdentity, type Places, stillThere } from './places.ts';
+import { absolutePath, folderProblem, isSame, type Places } from './places.ts';
 import { type ScanOptions, scan } from './scan.ts';
 import { type StageBlockRequest, type StageCopiesRequest, StagedContents } from './staged-contents.ts';
 import { restoreStateDirectories } from './state-directories.ts';
@@ -150,7 +149,8 @@ export class DiskFolder implements Folder {
     const absolutes = paths.map((path) => absolutePath(root, path));
     const left: string[] = [];
     for (const [fileSystem, group] of byFileSystem({ ...this.#places, mounts: this.#workers.mounts }, absolutes)) {
-      const isTogether = isWorthSyncingTogether(this.#control, group.length) && stillThere(this.#places);
+      const isTogether =
+        isWorthSyncingTogether(this.#control, group.length) && folderProblem(this.#places) === undefined;
       // One fsync for each also says which file the disk could not write.
       if (!isTogether || !(await this.#control.syncFileSystem(fileSystem))) left.push(...group);
     }
@@ -234,11 +234,10 @@ export class DiskFolder implements Folder {
   }
 
   async health(): Promise<FolderHealth> {
-    const { root, rootIdentity, state, stateIdentity } = this.#places;
     const measured = await this.#measure();
     // After the measurement: if the folder went away during it, the room is that of the disk below.
-    const there = await Promise.all([this.#isThere(root, rootIdentity), this.#isThere(state, stateIdentity)]);
-    if (!there.every(Boolean)) return { ok: false, detail: folderMissing.detail };
+    const away = await this.#awayProblem();
+    if (away !== undefined) return { ok: false, detail: away.detail };
     if (!measured.ok) return measured;
     const problem = restoreStateDirectories(this.#places);
     if (problem?.code === folderMissing.code) return { ok: false, detail: problem.detail };
@@ -274,12 +273,14 @@ export class DiskFolder implements Folder {
     await this.close();
   }
 
-  async #isThere(path: string, identity: DirectoryIdentity): Promise<boolean> {
+  /** As `folderProblem`, without waiting for the disk. */
+  async #awayProblem(): Promise<PathProblem | undefined> {
+    const { root, rootIdentity, state, stateIdentity } = this.#places;
     try {
-      const stats = await this.#control.stat(path);
-      return stats?.isDirectory() === true && isOneInode(stats, identity);
-    } catch {
-      return false;
+      const [rootStats, stateStats] = await Promise.all([this.#control.stat(root), this.#control.stat(state)]);
+      return isSame(rootStats, rootIdentity) && isSame(stateStats, stateIdentity) ? undefined : folderMissing;
+    } catch (error) {
+      return folderUnusable(error);
     }
   }
 }

@@ -1,8 +1,14 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { withFolderOpen } from './descent.ts';
 import { type DiskSubject, openDiskSubject } from './disk-subject.contract.ts';
 import { doOne, fingerprintAt, observeOne, scanAll, tryOne, writeRequest } from './folder-subject.contract.ts';
+import { nodeSystemCalls } from './node-system-calls.ts';
+import { openPlaces } from './open-folder.ts';
+import { temporaryNames } from './places.ts';
+import { blockHash } from './read/content-id.ts';
+import { observe } from './read/observe.ts';
 
 let subject: DiskSubject;
 
@@ -74,5 +80,26 @@ describe('[WT6] a folder that was exchanged since it was opened', () => {
     await expect(subject.reopen({ stateDirectory: inFolder('none') })).rejects.toMatchObject({
       code: 'folder-not-found',
     });
+  });
+});
+
+describe('[WT6] a folder that cannot be examined', () => {
+  test.each([
+    ['EIO', 'stat', 'The disk answered EIO for the folder'],
+    ['EACCES', 'stat', 'The folder cannot be read or written'],
+    ['EMFILE', 'openDirectory', 'too many files are open'],
+    ['EIO', 'openDirectory', 'The disk answered EIO for the folder'],
+  ] as const)('because %s is the answer to %s: its problem says so', (code, call, said) => {
+    const { root } = subject;
+    const system = nodeSystemCalls();
+    const given = { root, realRoot: () => root, state: inFolder('.lockstep'), memberName: 'ant', hash: blockHash };
+    const { places } = openPlaces({ ...given, system, temporaryName: temporaryNames('t') });
+    const fail = (): never => {
+      throw Object.assign(new Error(code), { code });
+    };
+    const [seen] = withFolderOpen({ ...places, system: { ...system, [call]: fail } }, (opened) =>
+      observe(opened, [{ path: 'file' }]),
+    );
+    expect(seen).toMatchObject({ state: 'problem', code: 'folder-missing', detail: expect.stringContaining(said) });
   });
 });

@@ -123,6 +123,13 @@ export const folderMissing: PathProblem = {
     'The folder or its .lockstep is gone or is not the one that was opened. Mount it, or put it back; nothing is deleted meanwhile.',
 };
 
+/** The problem of the folder as a whole, if the system answered with an error when it or its `.lockstep` was examined. */
+export function folderUnusable(error: unknown): PathProblem {
+  const code = errorCodeOf(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') return folderMissing;
+  return { code: 'folder-missing', detail: `${problemOf(error, '').detail} Nothing is deleted meanwhile.` };
+}
+
 /** The problem of all paths at and below a mount point whose mount is missing or another one. */
 export function mountChanged(mount: string): PathProblem & { readonly mount: string } {
   const detail =

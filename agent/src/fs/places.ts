@@ -1,5 +1,6 @@
 import { isOneInode } from './entry-stat.ts';
 import type { KnownMounts } from './mounts/mount-identity.ts';
+import { folderMissing, folderUnusable, type PathProblem } from './path-problem.ts';
 import type { BlockHash } from './read/content-id.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from './system-calls.ts';
 
@@ -36,6 +37,8 @@ export interface Places extends OpenedPlaces {
   readonly temporaryName: () => string;
   /** The folder, open in this job (`withFolderOpen`). Undefined if it is not the one that was opened. */
   readonly top: OpenDirectory | undefined;
+  /** Why the system refused to open it. */
+  readonly topProblem?: PathProblem | undefined;
 }
 
 /** Distinct names with a prefix. */
@@ -45,7 +48,7 @@ export function temporaryNames(prefix: string): () => string {
 }
 
 /** The part that can be sent to a worker. */
-export function openedPlaces({ system, hash, temporaryName, top, ...opened }: Places): OpenedPlaces {
+export function openedPlaces({ system, hash, temporaryName, top, topProblem, ...opened }: Places): OpenedPlaces {
   return opened;
 }
 
@@ -54,25 +57,23 @@ export function identityOf(stats: EntryStats): DirectoryIdentity {
 }
 
 /**
- * True if folder and state directory are still the ones that were opened. Otherwise an observation says nothing about the folder: an
+ * Undefined if folder and state directory are still the ones that were opened. Otherwise an observation says nothing about the folder: an
  * unmounted disk would look like a folder from which everything was deleted.
  */
-export function stillThere(places: Places): boolean {
-  const { system, top } = places;
-  return (
-    top !== undefined &&
-    isDirectory(system, places.root, places.rootIdentity) &&
-    isDirectory(system, places.state, places.stateIdentity)
-  );
+export function folderProblem(places: Places): PathProblem | undefined {
+  const { system, root, state, rootIdentity, stateIdentity } = places;
+  try {
+    const isThere = isSame(system.stat(root), rootIdentity) && isSame(system.stat(state), stateIdentity);
+    if (!isThere) return folderMissing;
+  } catch (error) {
+    return folderUnusable(error);
+  }
+  return places.top === undefined ? (places.topProblem ?? folderMissing) : undefined;
 }
 
-function isDirectory(system: SystemCalls, path: string, identity: DirectoryIdentity): boolean {
-  try {
-    const stats = system.stat(path);
-    return stats?.isDirectory() === true && isOneInode(stats, identity);
-  } catch {
-    return false;
-  }
+/** True if these are the stats of the directory that was opened. */
+export function isSame(stats: EntryStats | undefined, identity: DirectoryIdentity): boolean {
+  return stats?.isDirectory() === true && isOneInode(stats, identity);
 }
 
 /** The absolute path of an entry of the folder. */

@@ -1,7 +1,7 @@
 import type { ActionRequest, ActionResult } from '../../sync/ports/folder.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { folderMissing, type PathProblem } from '../path-problem.ts';
-import { type Places, stillThere } from '../places.ts';
+import type { PathProblem } from '../path-problem.ts';
+import { folderProblem, type Places } from '../places.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import { Commit } from './commit.ts';
 import { type KeptVersion, keptVersion } from './history.ts';
@@ -23,8 +23,7 @@ export function apply(places: Places, requests: readonly ActionRequest[], fault:
     results: requests.map(() => ({ result: 'problem', ...problem }) as const),
     kept: [],
   });
-  if (!stillThere(places)) return all(folderMissing);
-  const unusable = restoreStateDirectories(places);
+  const unusable = folderProblem(places) ?? restoreStateDirectories(places);
   if (unusable !== undefined) return all(unusable);
   const staging = new Staging(places, fault);
   const staged = staging.stage(requests.map(({ action }) => action));
@@ -50,5 +49,6 @@ export function apply(places: Places, requests: readonly ActionRequest[], fault:
   if (!touched.isEmpty) fault?.('fsync-directory');
   for (const [index, failure] of touched.sync()) results[index] = failure;
   // If the folder was exchanged or unmounted meanwhile, it is uncertain which names changed: nothing counts as done.
-  return stillThere(places) ? { results, kept } : all(folderMissing);
+  const away = folderProblem(places);
+  return away === undefined ? { results, kept } : all(away);
 }

@@ -5,8 +5,7 @@ import type { SyncedEntry, SyncResult } from '../../sync/ports/folder.ts';
 import { type Descent, descending } from '../descent.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { fileSystemOf } from '../mounts/mounts.ts';
-import { folderMissing } from '../path-problem.ts';
-import { absolutePath, type Places, stillThere } from '../places.ts';
+import { absolutePath, folderProblem, type Places } from '../places.ts';
 import { progressed } from '../worker/worker-progress.ts';
 
 /** Follows no link, and does not block if a pipe has taken the name. */
@@ -17,7 +16,8 @@ export function syncChanges(
   places: Places,
   { paths, left }: { readonly paths: readonly string[]; readonly left: readonly string[] },
 ): SyncResult {
-  if (!stillThere(places)) return { result: 'not-done', detail: folderMissing.detail };
+  const away = folderProblem(places);
+  if (away !== undefined) return { result: 'not-done', detail: away.detail };
   let synced: ReturnType<typeof syncEntries>;
   try {
     synced = descending(places, (descent) => syncEntries(places, descent, left));

@@ -5,8 +5,8 @@ import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, lstatIfThere, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
-import { folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
-import { absolutePath, isState, type Places, stillThere } from '../places.ts';
+import { mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
+import { absolutePath, folderProblem, isState, type Places } from '../places.ts';
 import type { DirectoryEntry, EntryStats, SystemCalls } from '../system-calls.ts';
 import { decodeName, replacementCharacter, showName } from './raw-name.ts';
 
@@ -27,11 +27,13 @@ export interface ListedDirectory {
 
 /** Lists directories, from the first on, until the batch is full. Runs in a worker. */
 export function listDirectories(places: Places, directories: readonly string[]): readonly ListedDirectory[] {
-  const missing = (): readonly ListedDirectory[] =>
-    directories.map((path) => ({ scanned: failed(path, folderMissing) }));
-  if (!stillThere(places)) return missing();
+  const all = (problem: PathProblem): readonly ListedDirectory[] =>
+    directories.map((path) => ({ scanned: failed(path, problem) }));
+  const missing = folderProblem(places);
+  if (missing !== undefined) return all(missing);
   const listed = descending(places, (descent) => listBatch(places, descent, directories));
-  return stillThere(places) ? listed : missing();
+  const away = folderProblem(places);
+  return away === undefined ? listed : all(away);
 }
 
 function listBatch(places: Places, descent: Descent, directories: readonly string[]): readonly ListedDirectory[] {

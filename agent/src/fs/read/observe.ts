@@ -14,23 +14,25 @@ import { type Descent, descending } from '../descent.ts';
 import { fingerprintOf, hasFingerprint, isRacy, lstatIfThere, mtimeUsOf, typeOf } from '../entry-stat.ts';
 import { MountCheck } from '../mounts/mount-check.ts';
 import { foreignAbove } from '../mounts/mounts.ts';
-import { folderMissing, mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
-import { isState, type Places, stillThere } from '../places.ts';
+import { mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
+import { folderProblem, isState, type Places } from '../places.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
 
 /** Observes each path of a batch (the port's `observe`). Runs in a worker. */
 export function observe(places: Places, requests: readonly ObserveRequest[]): readonly Observation[] {
-  const missing = (): readonly Observation[] =>
-    requests.map(({ path }) => ({ path, state: 'problem', ...folderMissing }) as const);
-  if (!stillThere(places)) return missing();
+  const all = (problem: PathProblem): readonly Observation[] =>
+    requests.map(({ path }) => ({ path, state: 'problem', ...problem }) as const);
+  const missing = folderProblem(places);
+  if (missing !== undefined) return all(missing);
   const observations = withoutHidden(
     places,
     descending(places, (descent) => observeAll(places, descent, requests)),
   );
   // If the folder was exchanged or unmounted meanwhile, the observations are not about this folder.
-  return stillThere(places) ? observations : missing();
+  const away = folderProblem(places);
+  return away === undefined ? observations : all(away);
 }
 
 /** Observes the entries of one directory through one descriptor. Observations in a directory that is moved meanwhile do not count. */

@@ -2,7 +2,7 @@ import { fingerprintAt, type PackedFiles } from '../../core/packed-files.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
 import type { PolledFiles } from '../../sync/ports/folder.ts';
 import { hasFingerprint, lstatIfThere } from '../entry-stat.ts';
-import { absolutePath, type Places, stillThere } from '../places.ts';
+import { absolutePath, folderProblem, type Places } from '../places.ts';
 import type { EntryStats } from '../system-calls.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { EntryStats } from '../system-calls.ts';
 export function poll(places: Places, files: PackedFiles): PolledFiles {
   const changed: string[] = [];
   const linked: string[] = [];
-  if (!stillThere(places)) return { changed, linked };
+  if (folderProblem(places) !== undefined) return { changed, linked };
   for (const [index, path] of files.paths.entries()) {
     const stats = statsOf(places, path);
     const fingerprint = fingerprintAt(files, index);

@@ -88,3 +88,14 @@ test('[CT29] a disk that refuses a piece of a staged content is a problem of its
   expect(await tryOne(subject, action)).toMatchObject({ result: 'done' });
   await subject.close();
 });
+
+test('[WT6] the health of a folder on a disk that fails names the error', async () => {
+  const subject = openSimSubject();
+  expect(await subject.folder.health()).toMatchObject({ ok: true });
+  subject.volume.failures = { code: 'EIO', chance: 1 };
+  const detail = 'The disk answered EIO for the folder: check the disk. Nothing is deleted meanwhile.';
+  expect(await subject.folder.health()).toMatchObject({ ok: false, detail });
+  subject.volume.failures = undefined;
+  expect(await subject.folder.health()).toMatchObject({ ok: true });
+  await subject.close();
+});
