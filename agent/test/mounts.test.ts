@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { access, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Cluster } from '../../testkit/cluster.ts';
@@ -169,12 +169,17 @@ describe.skipIf(!isRoot)('a disk inside the folder (needs root)', () => {
     ['ext4 without birth times', '128'],
   ])('[WT20] an empty disk in place of another one of its size deletes nothing: %s', async (_, inodeBytes) => {
     const { cluster, ant, bee } = await pair();
-    const [place, image] = [ant.path('disk'), ant.state('disk.img')];
+    const place = ant.path('disk');
+    let images = 0;
     const mountEmpty = async (): Promise<void> => {
       if (inodeBytes === undefined) return mount(place, ...tmpfs);
+      // Another image each time: the loop device of an earlier one may still have its blocks in memory.
+      images += 1;
+      const image = ant.state(`disk-${images}.img`);
       await run('truncate', ['-s', '16M', image]);
       await run('mkfs.ext4', ['-q', '-F', '-I', inodeBytes, image]);
       await mount(place, '-o', 'loop', image);
+      expect(await readdir(place)).toEqual(['lost+found']);
     };
     await mkdir(place);
     await mountEmpty();
