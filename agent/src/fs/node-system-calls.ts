@@ -71,13 +71,17 @@ function fileSystemIds(): SystemCalls['fileSystemId'] {
     const known = answers.get(path);
     const nowMs = performance.now();
     if (known !== undefined && nowMs - known.atMs < idReusedMs) return known.id;
-    const { status, stdout } = spawnSync('stat', ['-f', '-c', '%i', path], {
+    const { error, status, stdout, stderr } = spawnSync('stat', ['-f', '-c', '%i', path], {
       encoding: 'utf8',
       timeout: statTimeoutMs,
     });
-    const id = status === 0 ? stdout.trim() : undefined;
-    answers.set(path, { atMs: nowMs, id });
-    return id;
+    const isMissing = errorCodeOf(error) === 'ENOENT';
+    const id = status === 0 ? stdout.trim() : '';
+    if (id === '' && !isMissing) {
+      throw new Error(`stat(1) did not say which file system is at ${path}: ${error?.message ?? stderr.trim()}`);
+    }
+    answers.set(path, { atMs: nowMs, id: id || undefined });
+    return id || undefined;
   };
 }
 

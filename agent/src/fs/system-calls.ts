@@ -85,7 +85,7 @@ export interface SystemCalls {
   /** Copies `from`, which must not be a link, to `to`, which must not exist; with shared blocks if the file system supports that. */
   copyFile(from: string, to: string): void;
   statfs(path: string): FileSystemStats;
-  /** The number of the file system of `path`, as statfs(2) reports it. Undefined if it cannot be read. */
+  /** The number of the file system of `path`, as statfs(2) reports it. Undefined on a machine without stat(1). Throws if that fails. */
   fileSystemId(path: string): string | undefined;
   /** False once `syncFileSystem` has failed: further attempts are useless. */
   readonly canSyncFileSystem: boolean;

@@ -2,7 +2,7 @@ import { isBelow, isStatePath, parentOf } from '@lockstep/shared';
 import { descending } from '../descent.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { absolutePath, type Places } from '../places.ts';
-import type { EntryStats } from '../system-calls.ts';
+import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import type { MountIdentity } from './mount-identity.ts';
 
 /**
@@ -32,7 +32,16 @@ export function isMounted(
     const { type, blocks } = system.statfs(absolute);
     if (type !== known.type || blocks !== known.blocks) return false;
   }
-  return known.fileSystemId === undefined || system.fileSystemId(absolute) === known.fileSystemId;
+  return known.fileSystemId === undefined || isNumbered(system, absolute, known.fileSystemId);
+}
+
+/** False if the number cannot be read: the mount then counts as another one until it can. */
+function isNumbered(system: SystemCalls, absolute: string, number: string): boolean {
+  try {
+    return system.fileSystemId(absolute) === number;
+  } catch {
+    return false;
+  }
 }
 
 /** True if an accepted mount is now at another accepted path: a directory above it was renamed. */
@@ -114,7 +123,7 @@ export function acceptMount(places: Places, path: string): readonly MountIdentit
   return mount === undefined ? others : [...others, mount];
 }
 
-/** The identity of the mount at a path. Undefined if there is none. */
+/** The identity of the mount at a path. Undefined if there is none. Throws if it cannot be read: any other disk of that size would pass. */
 function identifyMount(places: Places, path: string): MountIdentity | undefined {
   return descending(places, (descent) => {
     const found = descent.find(path);
