@@ -23,6 +23,27 @@ function forNobody(...paths: string[]): void {
   if (isRoot) for (const path of paths) chownSync(path, nobody, nobody);
 }
 
+test('[WT20] while too many files are open it is unknown which mounts there are', async () => {
+  mkdirSync(join(root, '.lockstep'));
+  const outcome = await runInChild({
+    root,
+    wrapper: ['prlimit', '--nofile=128'],
+    script: `
+      const folder = await openHere();
+      const said = () => folder.checkMounts().then((changed) => changed.length, (error) => String(error).includes('EMFILE') && 'unknown');
+      const before = await said();
+      const opened = [];
+      try {
+        for (;;) opened.push(fs.openSync('/dev/null'));
+      } catch {}
+      const meanwhile = await said();
+      for (const fd of opened) fs.closeSync(fd);
+      answer([before, meanwhile, await said()]);
+      await folder.close();`,
+  });
+  expect(outcome).toMatchObject({ errors: '', answer: [0, 'unknown', 0] });
+});
+
 describe('[MT10] without permission', () => {
   test.runIf(isRoot)("another user's directory is a problem of each entry that belongs there", async () => {
     for (const path of ['.lockstep', 'closed', 'open']) mkdirSync(join(root, path));

@@ -109,15 +109,20 @@ function processIds(): readonly string[] {
   return readOr([], () => fs.readdirSync('/proc')).filter((name) => /^\d+$/.test(name));
 }
 
+/** Codes of a process that has ended, of one of another user, and of a system without /proc. */
+const hiddenCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);
+
 /** Empty if it does not exist, or may not be read. */
 function readText(path: string): string {
   return readOr('', () => fs.readFileSync(path, 'latin1'));
 }
 
+/** Throws other errors, such as that too many files are open: what is there then is unknown. */
 function readOr<T>(otherwise: T, read: () => T): T {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (!hiddenCodes.has(errorCodeOf(error))) throw error;
     return otherwise;
   }
 }

@@ -91,7 +91,7 @@ export interface SystemCalls {
   readonly canSyncFileSystem: boolean;
   /** syncfs(2): makes all writes to the file system of `path` durable. False if it failed. */
   syncFileSystem(path: string): boolean;
-  /** The kernel's list of mounts, as in /proc/self/mountinfo. Empty if there is none. */
+  /** The kernel's list of mounts, as in /proc/self/mountinfo. Empty if there is none. Throws if it cannot be read. */
   mountTable(): string;
   /** The kernel's lists of mappings, as in /proc/<pid>/maps, one for each readable process. */
   memoryMaps(): Iterable<string>;
