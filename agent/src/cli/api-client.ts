@@ -100,7 +100,7 @@ function unreachable(socket: string, cause: unknown, answering: Answering | unde
       : code === 'ENOENT' || code === 'ECONNREFUSED'
         ? 'It is stopping, or runs in a container or on another machine (run the command there), or is of an older version (start it again).'
         : code === 'ABORT_ERR'
-          ? 'Its process is suspended (ps shows T; kill -CONT and its number resume it), or its disk hangs (dmesg), or the machine is overloaded.'
+          ? 'Its process is suspended (ps shows T; kill -CONT and its number resume it), or may open no more files (its log names EMFILE), or its disk hangs (dmesg), or the machine is overloaded.'
           : 'Is it stopping?';
   return new LockstepError('not-running', `The agent does not answer at ${socket} (${code ?? message}). ${hint}`, {
     cause,
