@@ -4,6 +4,7 @@ import { access, open, stat, statfs } from 'node:fs/promises';
 import { secondsOf } from '../os/file-time.ts';
 import { errorCodeOf } from '../os/system-error.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
+import { SyncAttempts } from './sync-attempts.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';
 
 /** A disk that needs longer than this for a sync is treated as one that cannot sync. */
@@ -17,7 +18,7 @@ const optional = { throwIfNoEntry: false } as const;
 
 /** The system calls of this process. */
 export function nodeSystemCalls(): SystemCalls {
-  let canSyncFileSystem = process.platform === 'linux';
+  const attempts = new SyncAttempts(process.platform === 'linux');
   return {
     lstat: (path) => fs.lstatSync(path, optional),
     stat: (path) => fs.statSync(path, optional),
@@ -48,13 +49,13 @@ export function nodeSystemCalls(): SystemCalls {
     statfs: (path) => fs.statfsSync(path),
     fileSystemId: fileSystemIds(),
     get canSyncFileSystem() {
-      return canSyncFileSystem;
+      return attempts.mayBegin(performance.now());
     },
     // Node has no syncfs(2); `sync` of coreutils calls it.
     syncFileSystem: (path) => {
       const { status } = spawnSync('sync', ['-f', path], { stdio: 'ignore', timeout: syncTimeoutMs });
-      canSyncFileSystem = status === 0;
-      return canSyncFileSystem;
+      attempts.ended(status === 0, performance.now());
+      return status === 0;
     },
     mountTable: () => readText('/proc/self/mountinfo'),
     memoryMaps,
@@ -129,7 +130,7 @@ function readOr<T>(otherwise: T, read: () => T): T {
 
 /** As `nodeSystemCalls`, for the control thread. */
 export function nodeControlCalls(): ControlCalls {
-  let canSyncFileSystem = process.platform === 'linux';
+  const attempts = new SyncAttempts(process.platform === 'linux');
   return {
     stat: async (path) => {
       try {
@@ -146,12 +147,12 @@ export function nodeControlCalls(): ControlCalls {
         () => false,
       ),
     get canSyncFileSystem() {
-      return canSyncFileSystem;
+      return attempts.mayBegin(performance.now());
     },
     syncFileSystem: (path) =>
       new Promise((resolve) => {
         const ended = (isDone: boolean): void => {
-          canSyncFileSystem &&= isDone;
+          attempts.ended(isDone, performance.now());
           resolve(isDone);
         };
         const child = spawn('sync', ['-f', path], { stdio: 'ignore' });

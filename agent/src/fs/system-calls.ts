@@ -87,7 +87,7 @@ export interface SystemCalls {
   statfs(path: string): FileSystemStats;
   /** The number of the file system of `path`, as statfs(2) reports it. Undefined on a machine without stat(1). Throws if that fails. */
   fileSystemId(path: string): string | undefined;
-  /** False once `syncFileSystem` has failed: further attempts are useless. */
+  /** False for a minute after `syncFileSystem` has failed, and where there is no such call. */
   readonly canSyncFileSystem: boolean;
   /** syncfs(2): makes all writes to the file system of `path` durable. False if it failed. */
   syncFileSystem(path: string): boolean;
@@ -112,7 +112,7 @@ export interface ControlCalls {
   stat(path: string): Promise<EntryStats | undefined>;
   statfs(path: string): Promise<FileSystemStats>;
   isWritable(path: string): Promise<boolean>;
-  /** False once `syncFileSystem` has failed. */
+  /** As in `SystemCalls`. */
   readonly canSyncFileSystem: boolean;
   /** As that of `SystemCalls`. It takes as long as the disk does. */
   syncFileSystem(path: string): Promise<boolean>;
