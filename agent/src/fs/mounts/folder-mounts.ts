@@ -22,7 +22,9 @@ export class FolderMounts {
 
   /** See `Folder.checkMounts`. */
   async check(): Promise<readonly ChangedMount[]> {
-    const changed = await this.#workers.run('checkMounts', [...this.#suspects]);
+    // A btrfs subvolume is not in the kernel's list: it has to be asked for until it is accepted or gone.
+    const suspects = new Set([...this.#suspects, ...this.#workers.mounts.foreign]);
+    const changed = await this.#workers.run('checkMounts', [...suspects]);
     this.#suspects.clear();
     const foreign = changed.filter(({ isNew }) => isNew).map(({ path }) => path);
     this.#workers.mounts = { ...this.#workers.mounts, foreign };

@@ -1,4 +1,4 @@
-/** `its content is being fetched` → `Its content is being fetched.` A member's `name` at its beginning stays as it is. */
+/** `its content is being fetched` → `Its content is being fetched.` A `name` at its beginning, of a member or a path, stays as it is. */
 export function asSentence(reason: string, name?: string): string {
   const [first = ''] = name !== undefined && reason.startsWith(`${name} `) ? '' : reason;
   return first.toUpperCase() + reason.slice(first.length) + (/[.!?…]$/.test(reason) ? '' : '.');

@@ -184,7 +184,7 @@ function pendingPaths(engine: Engine, moving: ReadonlySet<string>): Transfers['p
   const paths = [...new Set([...blocked, ...next])].filter((path) => !moving.has(path));
   return paths.slice(0, pathsListed).map((path) => ({
     path,
-    reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it waits for its turn'),
+    reason: asSentence(details.get(path) ?? engine.applyLoop.reason(path) ?? 'it waits for its turn', path),
   }));
 }
 

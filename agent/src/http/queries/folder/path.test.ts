@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../../test/support/scripted-peer.ts';
 import { virtualContent } from '../../../sim/disk/content.ts';
+import { readTransfers } from '../transfers.ts';
 import { readPath } from './path.ts';
 
 test('[CL26] a path that changed and was not read yet says so', async () => {
@@ -12,4 +13,20 @@ test('[CL26] a path that changed and was not read yet says so', async () => {
   expect(readPath(engine, 'file')).toMatchObject({ known: false, changing: true });
   expect(await until(() => readPath(engine, 'file').known, 10_000)).toBe(true);
   expect(await until(() => readPath(engine, 'file').changing === undefined, 10_000)).toBe(true);
+});
+
+test('a reason that begins with the path leaves its first letter as it is', async () => {
+  const ant = new ScriptedPeer('a');
+  const { origin } = ant;
+  const { engine, until } = openTestMember([ant]);
+  void engine.start();
+  expect(await until(() => engine.peers.get(ant.id)?.ready === true, 10_000)).toBe(true);
+  const { id: content, size } = virtualContent('film', 100_000);
+  const put = { kind: 'put', mode: 0o644, mtimeUs: 0, content, size } as const;
+  ant.sayOperations([{ origin, seq: 1, hlc: 1, path: 'film', version: { vector: { [origin]: 1 } }, ...put }]);
+  expect(await until(() => readPath(engine, 'film').known, 10_000)).toBe(true);
+  engine.context.problems.set('path-in-the-way', { path: 'film' }, 'film is a pipe: move it away.');
+  const reason = 'film is a pipe: move it away.';
+  expect(readPath(engine, 'film').waitsFor).toContainEqual(expect.objectContaining({ reason }));
+  expect(readTransfers(engine).pendingPaths).toContainEqual({ path: 'film', reason });
 });

@@ -44,7 +44,7 @@ export function readPath(engine: Engine, path: string, { keepers, silent }: Aske
   const { own, others, left } = holdersOf(engine, heads, { keepers, silent });
   const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
   const waitsFor = [
-    ...(pending ? [{ member: self.id, reason: asSentence(why) }] : []),
+    ...(pending ? [{ member: self.id, reason: asSentence(why, path) }] : []),
     ...(heads.length > 1 ? [{ reason: 'It has concurrent versions that no member has joined yet.' }] : []),
     ...(heads.length === 0 ? [] : others.filter(({ isShown }) => !isShown).map((other) => waitFor(engine, other))),
   ];
