@@ -9,7 +9,7 @@ type DescriptorCalls = Pick<SystemCalls, 'openDirectory' | 'chmod' | 'copyFile'>
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants;
 
 /** Opens a name without access to its content. Node does not export it; the number is the same on all its platforms. */
-const O_PATH = 0o10_000_000;
+export const O_PATH = 0o10_000_000;
 
 /** The calls of Linux with /proc, or those that every system has. */
 export function descriptorCalls(): DescriptorCalls {

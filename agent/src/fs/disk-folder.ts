@@ -278,7 +278,9 @@ export class DiskFolder implements Folder {
     const { root, rootIdentity, state, stateIdentity } = this.#places;
     try {
       const [rootStats, stateStats] = await Promise.all([this.#control.stat(root), this.#control.stat(state)]);
-      return isSame(rootStats, rootIdentity) && isSame(stateStats, stateIdentity) ? undefined : folderMissing;
+      if (!isSame(rootStats, rootIdentity) || !isSame(stateStats, stateIdentity)) return folderMissing;
+      await this.#control.openOnce(root);
+      return undefined;
     } catch (error) {
       return folderUnusable(error);
     }

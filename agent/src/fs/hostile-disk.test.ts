@@ -23,7 +23,7 @@ function forNobody(...paths: string[]): void {
   if (isRoot) for (const path of paths) chownSync(path, nobody, nobody);
 }
 
-test('[WT20] while too many files are open it is unknown which mounts there are', async () => {
+test('[WT6] [WT20] while too many files are open the health says so, and it is unknown which mounts there are', async () => {
   mkdirSync(join(root, '.lockstep'));
   const outcome = await runInChild({
     root,
@@ -37,11 +37,12 @@ test('[WT20] while too many files are open it is unknown which mounts there are'
         for (;;) opened.push(fs.openSync('/dev/null'));
       } catch {}
       const meanwhile = await said();
+      const { ok, detail } = await folder.health();
       for (const fd of opened) fs.closeSync(fd);
-      answer([before, meanwhile, await said()]);
+      answer([before, meanwhile, ok, detail.includes('too many files are open'), await said(), (await folder.health()).ok]);
       await folder.close();`,
   });
-  expect(outcome).toMatchObject({ errors: '', answer: [0, 'unknown', 0] });
+  expect(outcome).toMatchObject({ errors: '', answer: [0, 'unknown', false, true, 0, true] });
 });
 
 describe('[MT10] without permission', () => {

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { access, open, stat, statfs } from 'node:fs/promises';
 import { secondsOf } from '../os/file-time.ts';
 import { errorCodeOf } from '../os/system-error.ts';
-import { descriptorCalls } from './descriptor-calls.ts';
+import { descriptorCalls, O_PATH } from './descriptor-calls.ts';
 import { SyncAttempts } from './sync-attempts.ts';
 import type { ControlCalls, SystemCalls } from './system-calls.ts';
 
@@ -146,6 +146,12 @@ export function nodeControlCalls(): ControlCalls {
         () => true,
         () => false,
       ),
+    openOnce: async (directory) => {
+      // Elsewhere a directory is reached by its path.
+      if (process.platform !== 'linux') return;
+      const opened = await open(directory, O_PATH | fs.constants.O_DIRECTORY);
+      await opened.close();
+    },
     get canSyncFileSystem() {
       return attempts.mayBegin(performance.now());
     },

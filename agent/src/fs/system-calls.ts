@@ -112,6 +112,8 @@ export interface ControlCalls {
   stat(path: string): Promise<EntryStats | undefined>;
   statfs(path: string): Promise<FileSystemStats>;
   isWritable(path: string): Promise<boolean>;
+  /** Opens a directory and closes it, as each job does with the folder. Rejects if that fails, as with too many open files. */
+  openOnce(directory: string): Promise<void>;
   /** As in `SystemCalls`. */
   readonly canSyncFileSystem: boolean;
   /** As that of `SystemCalls`. It takes as long as the disk does. */

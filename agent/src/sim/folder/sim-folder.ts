@@ -118,6 +118,7 @@ function controlCalls(options: SimFolderOptions, calls: SimCalls, waitMs: () => 
     stat: (path) => whileAlive(life, async () => calls.during(() => calls.stat(path))[0]),
     statfs: (path) => whileAlive(life, async () => calls.during(() => calls.statfs(path))[0]),
     isWritable: async () => true,
+    openOnce: async () => undefined,
     canSyncFileSystem: options.canSyncFileSystem,
     syncFileSystem: () =>
       whileAlive(life, async () => {
