@@ -101,6 +101,23 @@ test('[LC10] nothing is staged for a path whose entry is left alone, at any atte
   expect(lstatSync(staging, { bigint: true }).mtimeNs).toBe(before);
 });
 
+test('[LC10] a directory that cannot make room changes nothing above it, at any attempt', async () => {
+  writeFileSync(inFolder('file'), 'text');
+  mkdirSync(inFolder('closed/directory'), { recursive: true });
+  execFileSync('mkfifo', [inFolder('closed/directory/pipe')]);
+  const path = 'closed/directory';
+  const [expectedFrom, expected] = [await fingerprintAt(subject, 'file'), await fingerprintAt(subject, path)];
+  chmodSync(inFolder('closed'), 0o500);
+  const before = lstatSync(inFolder('closed'), { bigint: true }).ctimeNs;
+  const actions: readonly Action[] = [
+    { do: 'rmdir', path, isReplaced: true },
+    { do: 'rename', from: 'file', to: path, expectedFrom, expected },
+  ];
+  for (const action of actions)
+    expect(await tryOne(subject, action)).toMatchObject({ result: 'problem', code: 'path-in-the-way' });
+  expect(lstatSync(inFolder('closed'), { bigint: true }).ctimeNs).toBe(before);
+});
+
 test('[LC10] exactly the names that are not UTF-8 are skipped', async () => {
   writeFileSync(Buffer.concat([Buffer.from(`${subject.root}/caf`), Buffer.from([0xe9])]), 'x');
   writeFileSync(inFolder('really \ufffd'), 'x');

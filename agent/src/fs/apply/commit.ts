@@ -13,12 +13,13 @@ import {
   mtimeUsOf,
 } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { problemOf, reserved } from '../path-problem.ts';
+import { type PathProblem, problemOf, reserved } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
 import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
 import { type Attributes, setAttributes } from './attributes.ts';
 import type { AddedVersion } from './history.ts';
+import { obstacleIn } from './obstacle.ts';
 import { permissionsOf, withPermissions } from './permissions.ts';
 import { Placing } from './placing.ts';
 import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
@@ -95,6 +96,9 @@ export class Commit {
       }
       // An action at a path without a parent directory cannot be done. For `rmdir` it already is.
       if (targets.length < paths.length) return request.action.do === 'rmdir' ? { result: 'done' } : changed;
+      // Before the parents are made writable: each attempt would be two changes in the folder.
+      const obstacle = this.#obstacle(request.action);
+      if (obstacle !== undefined) return { result: 'problem', ...obstacle };
       return withParentsOpen(this.#system, targets, (now) => this.#execute(request, staged, now));
     } catch (error) {
       const code = errorCodeOf(error);
@@ -104,6 +108,13 @@ export class Commit {
       }
       return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
     }
+  }
+
+  /** The problem of a directory that must make room, but cannot be removed. Staging looks for that of a write. */
+  #obstacle(action: Action): PathProblem | undefined {
+    if (action.do === 'rmdir') return action.isReplaced === true ? obstacleIn(this.#places, action.path) : undefined;
+    if (action.do !== 'rename' || action.expected === 'absent') return undefined;
+    return isDirectoryMode(action.expected.mode) ? obstacleIn(this.#places, action.to) : undefined;
   }
 
   #execute(
@@ -127,7 +138,7 @@ export class Commit {
       case 'unlink':
         return this.#unlink(action, target, keep);
       case 'rmdir':
-        return this.#rmdir(action, target);
+        return this.#rmdir(target);
     }
   }
 
@@ -145,8 +156,7 @@ export class Commit {
     else if (isDirectoryMode(expected.mode)) {
       // No system call exchanges a directory for a file: the name is free for a moment. Only an empty directory can be removed.
       this.#fault?.('remove');
-      const obstructed = this.#placing.removeDirectory(target);
-      if (obstructed !== undefined) return obstructed;
+      this.#system.rmdir(entry);
       this.#placing.placeAsNew(staged.temporary, entry);
     } else {
       const content = action.do === 'write' ? action.content : undefined;
@@ -179,8 +189,7 @@ export class Commit {
       } else if (expected !== 'absent' && !isDirectoryMode(expected.mode)) {
         if (!this.#placing.replace(source, to, expected, keep)) return changed;
       } else {
-        const obstructed = expected === 'absent' ? undefined : this.#placing.removeDirectory(to);
-        if (obstructed !== undefined) return obstructed;
+        if (expected !== 'absent') this.#system.rmdir(target);
         this.#fault?.('rename');
         this.#system.rename(source, target);
       }
@@ -241,15 +250,13 @@ export class Commit {
     return { result: 'done' };
   }
 
-  #rmdir({ isReplaced }: ActionOf<'rmdir'>, target: Target): ActionResult {
+  #rmdir(target: Target): ActionResult {
     const { stats } = target;
     // Removed already.
     if (stats === undefined) return { result: 'done' };
     if (!stats.isDirectory() || isState(this.#places, stats)) return changed;
     this.#fault?.('remove');
-    const obstructed = isReplaced ? this.#placing.removeDirectory(target) : undefined;
-    if (obstructed !== undefined) return obstructed;
-    if (!isReplaced) this.#system.rmdir(target.entry);
+    this.#system.rmdir(target.entry);
     this.#touch(target);
     return { result: 'done' };
   }

@@ -1,14 +1,13 @@
 import type { ContentId } from '@lockstep/shared';
 import type { Fingerprint } from '../../core/entry.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
-import type { ActionResult, Expected, ReleasedFile } from '../../sync/ports/folder.ts';
+import type { Expected, ReleasedFile } from '../../sync/ports/folder.ts';
 import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
 import type { Places } from '../places.ts';
 import type { EntryStats, OpenDirectory, SystemCalls } from '../system-calls.ts';
 import { keptPermissions } from './attributes.ts';
 import type { AddedVersion } from './history.ts';
-import { obstacleIn } from './obstacle.ts';
 import {
   isWrittenUnseen,
   keepBeside,
@@ -18,7 +17,6 @@ import {
   TakenVersion,
 } from './replaced-version.ts';
 import type { StagedEntry } from './staging.ts';
-import type { Target } from './target.ts';
 
 /** A staged entry, and the content of a file. */
 export type StagedSource = StagedEntry & { readonly content: ContentId | undefined };
@@ -40,18 +38,6 @@ export class Placing {
     this.#places = places;
     this.#system = places.system;
     this.#fault = fault;
-  }
-
-  /** Removes the directory at a path where another entry belongs. A problem if only entries that Lockstep never removes are left in it. */
-  removeDirectory({ path, entry }: Target): ActionResult | undefined {
-    try {
-      this.#system.rmdir(entry);
-      return undefined;
-    } catch (error) {
-      const obstacle = errorCodeOf(error) === 'ENOTEMPTY' ? obstacleIn(this.#places, path) : undefined;
-      if (obstacle === undefined) throw error;
-      return { result: 'problem', ...obstacle };
-    }
   }
 
   /** Throws `EEXIST` if an entry appeared at `target` since the check. */
