@@ -61,7 +61,9 @@ function MemberRow({
   members,
   recent,
 }: Shared & { member: MemberReport; isChosen: boolean }) {
-  const samples = recent?.members.find((row) => row.member === member.id)?.samples;
+  const recorded = recent?.members.find((row) => row.member === member.id)?.samples;
+  // Without a session now, a few old round trips next to the dash look like a fault of the page.
+  const samples = member.rttMs === null && recorded !== undefined ? [] : recorded;
   const [address] = member.addresses;
   const [parameters] = useSearchParams();
   return (
