@@ -57,6 +57,10 @@ test('[UP2] a version that does not speak this protocol any more is refused, and
   const { code, out } = await lockstep(['doctor', ant.folder]);
   expect(code).toBe(1);
   expect(out).toMatch(sentence);
+  // That one has not heard of ant since its start.
+  const { out: ofLater } = await lockstep(['doctor', bee.folder], { program });
+  expect(ofLater).toMatch(sentence);
+  expect(ofLater).not.toContain('Make sure that ant is up');
   expect(await readFile(bee.path('before'), 'utf8')).toBe('all have it');
 
   await writeFile(ant.path('meanwhile'), 'while they did not talk');

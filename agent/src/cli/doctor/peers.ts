@@ -75,6 +75,11 @@ async function visit(address: string, subject: Subject): Promise<Visit> {
   }
 }
 
+/** True if something answered at the address, and no session with it is possible. */
+function isAnswer(error: LockstepError | undefined): boolean {
+  return error !== undefined && error.code !== 'unreachable';
+}
+
 /** A member's name for people. */
 function nameOf(id: MemberId, subject: Subject): string {
   const known = subject.running?.status?.members.find((member) => member.id === id)?.name;
@@ -138,7 +143,11 @@ function wordFor({ running, config }: Subject, visits: readonly Visit[]): string
 }
 
 /** Reports refusals and missing sessions of the running agent: while it runs, no probe detects a different key. */
-function judgeSessions({ running }: Subject, reached: ReadonlySet<MemberId>): readonly CheckResult[] {
+function judgeSessions(
+  { running }: Subject,
+  visits: readonly Visit[],
+  reached: ReadonlySet<MemberId>,
+): readonly CheckResult[] {
   const refused = running?.status?.problems.filter(({ code }) => code === 'member-refused') ?? [];
   const results = refused.map(({ detail }) =>
     reach.fail(printable(detail), 'Follow the advice in this message on the member that it names.'),
@@ -149,7 +158,10 @@ function judgeSessions({ running }: Subject, reached: ReadonlySet<MemberId>): re
   const away =
     running?.status?.members.filter(({ self, connected, condition }) => !self && !connected && !isWanted(condition)) ??
     [];
-  for (const { id, name, lastError } of away) {
+  // The result of the visit says why there is no session with who answers there.
+  const refusing = new Set(visits.flatMap(({ address, error }) => (isAnswer(error) ? address : [])));
+  for (const { id, name, lastError, addresses } of away) {
+    if (addresses.some((address) => refusing.has(address))) continue;
     const detail = `The agent has no session with ${printable(name)}${lastError === undefined ? '' : `: ${printable(lastError)}`}`;
     results.push(
       reach.warn(
@@ -227,7 +239,7 @@ export async function checkPeers(subject: Subject): Promise<readonly CheckResult
   return [
     ...found,
     ...judgeRemoval(visits, subject),
-    ...judgeSessions(subject, reached),
+    ...judgeSessions(subject, visits, reached),
     ...judgeClocks(visits, subject),
     ...judgeVersions(visits, subject),
   ];
