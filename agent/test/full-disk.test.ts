@@ -8,6 +8,7 @@ import { diskFull } from '../../testkit/scenes/disks.ts';
 import { namesOf } from '../../testkit/tree.ts';
 import { sceneTest } from '../../testkit/vitest/scene-test.ts';
 import { useCluster } from '../../testkit/vitest/use-cluster.ts';
+import { level, read } from './support/on-demand.ts';
 
 const isRoot = process.getuid?.() === 0;
 const patience = { timeout: 20_000, interval: 100 };
@@ -101,5 +102,40 @@ describe.runIf(isRoot)('a full disk', () => {
     await cluster().connected();
     expect(namesOf(await cluster().settled())).toEqual(before);
     await cluster().verified();
+  });
+});
+
+describe.runIf(isRoot)('a full disk under a cache that is not', () => {
+  const cluster = useCluster(['ant']);
+  let disk = '';
+
+  beforeAll(async () => {
+    disk = join(cluster().root, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]);
+    const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '100 MiB', LOCKSTEP_PREFETCH: 'false' };
+    await cluster().add('bee', { folder: join(disk, 'bee'), start: { env } });
+    await cluster().connected();
+  });
+  afterAll(async () => {
+    await cluster().member('bee').kill();
+    await run('umount', ['-l', disk]);
+  });
+
+  test('[OD2] a read of what has no room there fails soon, and succeeds once there is room', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    await ant.put('film', 'f'.repeat(1_000_000));
+    await level(bee, ant);
+    await shell(disk, 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
+    const isFull = async () => (await bee.status()).problems.some(({ code }) => code === 'disk-full');
+    await expect.poll(isFull, patience).toBe(true);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const startedMs = performance.now();
+      const answer = await bee.fetch('api/v1/files/film');
+      expect([answer.status, await answer.text()]).toEqual([507, expect.stringContaining('no room for film')]);
+      expect(performance.now() - startedMs).toBeLessThan(6_000);
+    }
+    rmSync(join(disk, 'ballast'));
+    await expect.poll(() => read(bee, 'film').catch(() => ''), patience).toHaveLength(1_000_000);
   });
 });

@@ -190,6 +190,17 @@ test('[FM7] [OD23] a program that writes while its agent is killed goes on when 
   await cluster().connected();
 });
 
+test('[OD12] a program may write to several hundred files at once', async () => {
+  const names = Array.from({ length: 400 }, (_, index) => `many/${index}`);
+  mkdirSync(at('many'));
+  for (const name of names) await writeFile(at(name), 'before');
+  const files = await Promise.all(names.map((name) => open(at(name), 'r+')));
+  for (const file of files) await file.write('after!');
+  await Promise.all(files.map((file) => file.close()));
+  for (const name of names) expect(await readFile(at(name), 'utf8')).toBe('after!');
+  await rm(at('many'), { recursive: true });
+});
+
 test('[FM2] programs in two mounts of a member add lines to a file in turns', async () => {
   const other = await Mount.open(cow, join(root, 'second'));
   try {

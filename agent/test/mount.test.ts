@@ -254,6 +254,23 @@ describe('bad input', () => {
     await expect.poll(() => readFile(join(point, 'before'), 'utf8').catch(({ code }) => code), patience).toBe('here');
   });
 
+  test('[FM2] [FM7] a file is not published half if its agent ends while a program writes it', async () => {
+    await mount();
+    await writeFile(join(point, 'whole'), 'all of it');
+    await cluster().settled();
+    const written = await open(join(point, 'whole'), 'w');
+    await written.write('the first half, ');
+    await ant().stop();
+    const next = (): Promise<string> => written.write('the second half').then(String, ({ code }) => code);
+    await expect.poll(next, patience).toBe('EIO');
+    await expect(written.close()).rejects.toThrow('EIO');
+    await ant().start();
+    await expect
+      .poll(() => readFile(join(point, 'whole'), 'utf8').catch(({ code }) => code), patience)
+      .toBe('all of it');
+    expect(await readFile(join(ant().folder, 'whole'), 'utf8')).toBe('all of it');
+  });
+
   test('[FM8] a mount whose process is killed is gone, or removed at the next start, with its drafts', async () => {
     const killed = await mount();
     const file = await open(join(point, 'unfinished'), 'w');

@@ -46,8 +46,8 @@ export const verifiesMax = 1;
 /** The most waits at once: each counts again after every acknowledgement. */
 export const waitsMax = 64;
 
-/** The most files kept on the disk for programs at once: each costs a connection. */
-export const holdsMax = 256;
+/** The most files kept on the disk for programs at once: each costs a connection. One program may have 1,024 files open, by default. */
+export const holdsMax = 2_048;
 
 /** The most contents served at once: each holds a file open and reads ahead. */
 export const contentsMax = 32;

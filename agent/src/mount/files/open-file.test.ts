@@ -48,6 +48,17 @@ describe('[FM2] a write that fails', () => {
     expect(readdirSync(mounted.drafts)).toEqual([]);
   });
 
+  test('counts also if it was refused before it got to the draft, behind one that still runs', async () => {
+    writeFileSync(mounted.at('a'), 'before');
+    const file = await OpenFile.existing({ access, onConflict: () => undefined }, 'a');
+    const running = file.write(bytes, 0, new OpenHandle(file));
+    await expect((async () => file.refuse(new MountError('EIO')))()).rejects.toThrow('EIO');
+    await running;
+    await expect(file.publish(true)).rejects.toThrow('EIO');
+    await file.close();
+    expect(readFileSync(mounted.at('a'), 'utf8')).toBe('before');
+  });
+
   test('does not matter once the program has gone on', async () => {
     const file = await OpenFile.created({ access, onConflict: () => undefined }, 'a', 0o644);
     const by = new OpenHandle(file);

@@ -147,6 +147,14 @@ export class OpenFile {
     });
   }
 
+  /** Fails a change that a program asked for with `error`. The draft lacks it then, as after any change that failed. */
+  refuse(error: MountError): Promise<never> | never {
+    const failing = (): never => {
+      throw error;
+    };
+    return this.#step(() => (this.#draft === undefined ? failing() : (this.#change(failing) as never)));
+  }
+
   setMode(mode: number): Promise<void> | void {
     return this.#step(() => this.#draft?.setMode(mode));
   }

@@ -123,18 +123,19 @@ const options = [
 ];
 
 function operations(handlers: Handlers, isUp: () => boolean): Record<string, (...args: never[]) => void> {
-  /** Answers with what `ask` returns, or with the number of its error. */
+  /**
+   * Answers with what `ask` returns, or with the number of its error. While the agent does not answer, `away` is asked instead, which fails.
+   */
   const answering = <Args extends unknown[], Result>(
     ask: (...args: Args) => Promise<Result> | Result,
     tell: (reply: Reply, result: Result) => void,
-    always = false,
+    away: (...args: Args) => Promise<Result> | Result = refuse,
   ) => {
     return (...args: [...Args, Reply]): void => {
       const reply = args.pop() as Reply;
       const failed = (error: unknown): void => reply(errnoOf(error));
       try {
-        if (!always && !isUp()) throw new MountError('EIO');
-        const result = ask(...(args as unknown as Args));
+        const result = (isUp() ? ask : away)(...(args as unknown as Args));
         if (result instanceof Promise) result.then((value) => tell(reply, value), failed);
         else tell(reply, result);
       } catch (error) {
@@ -142,6 +143,7 @@ function operations(handlers: Handlers, isUp: () => boolean): Record<string, (..
       }
     };
   };
+  const release = (_path: string, handle: number): Promise<void> => handlers.release(handle);
   const done = (reply: Reply): void => reply(0);
   const value = (reply: Reply, result: unknown): void => reply(0, result);
   /** The number of bytes takes the place of the error. */
@@ -172,14 +174,20 @@ function operations(handlers: Handlers, isUp: () => boolean): Record<string, (..
       (_path: string, handle: number, bytes: Uint8Array, length: number, offset: number) =>
         handlers.write(handle, bytes.subarray(0, length), offset),
       count,
+      // The draft lacks these bytes.
+      (_path, handle) => handlers.refuseChange(handle),
     ),
     flush: answering((_path: string, handle: number) => handlers.flush(handle), done),
     fsync: answering((_path: string, _isData: number, handle: number) => handlers.fsync(handle), done),
     fsyncdir: answering((path: string, _isData: number, _handle: number) => handlers.fsyncdir(path), done),
     // A session ends even while the agent is away: the folder is there.
-    release: answering((_path: string, handle: number) => handlers.release(handle), done, true),
+    release: answering(release, done, release),
     truncate: answering((path: string, size: number) => handlers.truncate(path, size), done),
-    ftruncate: answering((_path: string, handle: number, size: number) => handlers.ftruncate(handle, size), done),
+    ftruncate: answering(
+      (_path: string, handle: number, size: number) => handlers.ftruncate(handle, size),
+      done,
+      (_path, handle) => handlers.refuseChange(handle),
+    ),
     chmod: answering((path: string, mode: number) => handlers.chmod(path, mode), done),
     utimens: answering((path: string, atime: number, mtime: number) => handlers.utimens(path, atime, mtime), done),
     chown: answering((path: string, uid: number, gid: number) => handlers.chown(path, uid, gid), done),
@@ -202,4 +210,8 @@ function operations(handlers: Handlers, isUp: () => boolean): Record<string, (..
         }),
     ),
   } as Record<string, (...args: never[]) => void>;
+}
+
+function refuse(): never {
+  throw new MountError('EIO');
 }

@@ -172,6 +172,11 @@ export class Handlers {
     return this.#appending.has(handle) ? file.append(bytes, opened) : file.write(bytes, offset, opened);
   }
 
+  /** Refuses a write or a truncation, while the agent does not answer. The draft is not published without it. */
+  refuseChange(handle: number): Promise<never> | never {
+    return this.#files.of(handle).file.refuse(new MountError('EIO'));
+  }
+
   flush(handle: number): Promise<void> {
     return this.#files.of(handle).file.flush();
   }

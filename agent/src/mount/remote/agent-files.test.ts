@@ -7,6 +7,9 @@ import { eventually } from '../../../../testkit/eventually.ts';
 import { CounterFile } from '../../os/counter-file.ts';
 import { AgentFiles } from './agent-files.ts';
 
+/** It journals a large directory, which takes longer than the answer to another question may take. */
+const settleMs = 9_500;
+
 let directory: string;
 let server: Server;
 let files: AgentFiles;
@@ -35,6 +38,10 @@ beforeEach(async () => {
     if (request.url?.includes('/remote/hold')) {
       holds.push(response);
       response.writeHead(200).flushHeaders();
+      return;
+    }
+    if (request.url?.includes('/remote/settle')) {
+      setTimeout(() => response.end('{}'), settleMs);
       return;
     }
     const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
@@ -169,3 +176,7 @@ test('[OD12] a file is kept again after a restart of the agent, until it is rele
   await eventually(() => expect(held()).toEqual(['d/a', 'd/a', 'd/b', 'd/b']));
   other.release();
 });
+
+test('[OD12] the rename of a large directory is no error, however long the agent journals it', async () => {
+  await expect(files.renamed('d', 'e')).resolves.toBeUndefined();
+}, 20_000);

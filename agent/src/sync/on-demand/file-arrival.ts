@@ -96,13 +96,20 @@ export class FileArrival {
         const isLost = hasFailed && (isPrefetched || nowMs - startedMs >= searchMsMin);
         // Time does not mend that, and the content would be fetched without end.
         const isInTheWay = this.#context.problems.ofPath(path)?.code === 'path-in-the-way';
-        if (isLost || isInTheWay || isEnded() || nowMs - progress.atMs >= progressMsMax) return this.#failure(path);
+        const hasNoRoom = transfer === undefined && nowMs - startedMs >= checkMs && this.#hasNoRoom(path);
+        if (isLost || isInTheWay || hasNoRoom || isEnded() || nowMs - progress.atMs >= progressMsMax)
+          return this.#failure(path);
         // A member that restarts is back in a moment.
         if (hasFailed) await new Promise<void>((resolve) => clock.after(retryMs, resolve));
       }
     } finally {
       stop();
     }
+  }
+
+  /** True while the disk has no room for the file, so that it is not requested. The problem may outlive that until bytes come. */
+  #hasNoRoom(path: string): boolean {
+    return this.#context.problems.ofPath(path)?.code === 'disk-full';
   }
 
   /** Wakes the prefetches that have ended. */

@@ -41,6 +41,14 @@ export interface FileRead {
   readonly found: 'here' | 'prefetched' | 'elsewhere';
 }
 
+/** The answer to a read that failed. */
+interface LastFailure {
+  readonly failure: Failure;
+  readonly untilMs: number;
+  /** True for one that lasts only while the cache has no room. */
+  readonly isOfCache: boolean;
+}
+
 /** A file that stays on this disk. */
 export interface HeldFile {
   release(): void;
@@ -53,7 +61,7 @@ export class OnDemandFiles {
   readonly #cache: Cache;
   /** Readers of the same file share its fetch. */
   readonly #fetching = new Map<string, Promise<FetchedFile>>();
-  readonly #failures = new Map<string, { readonly failure: Failure; readonly untilMs: number }>();
+  readonly #failures = new Map<string, LastFailure>();
   readonly arrival: FileArrival;
   readonly #prefetches: Prefetches;
   /** Prefetched files that were not read since. */
@@ -208,14 +216,16 @@ export class OnDemandFiles {
       if (this.#cache.isAlone && size <= this.#cache.bytesMax) {
         return this.#failed(path, this.arrival.unreachable(path), failureLastsMs);
       }
-      return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs);
+      return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs, true);
     }
     // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
     try {
       const failure = await this.arrival.untilHere(path);
-      if (failure !== undefined) return this.#failed(path, failure, failureLastsMs);
+      // The disk may have room again at any time, and its room is known each second.
+      const lastsMs = failure?.code === 'disk-full' ? noRoomLastsMs : failureLastsMs;
+      if (failure !== undefined) return this.#failed(path, failure, lastsMs);
       this.#cache.fetched(path, clock.monotonicMs() - startedMs);
       this.#fetchedBytes += size;
       return { isHere: true };
@@ -230,8 +240,8 @@ export class OnDemandFiles {
     this.idle.publish();
   }
 
-  #failed(path: string, failure: Failure, lastsMs: number): Failure {
-    this.#failures.set(path, { failure, untilMs: this.#context.clock.monotonicMs() + lastsMs });
+  #failed(path: string, failure: Failure, lastsMs: number, isOfCache = false): Failure {
+    this.#failures.set(path, { failure, untilMs: this.#context.clock.monotonicMs() + lastsMs, isOfCache });
     return failure;
   }
 
@@ -239,7 +249,7 @@ export class OnDemandFiles {
   #lastFailure(path: string): Failure | undefined {
     const last = this.#failures.get(path);
     if (last === undefined) return undefined;
-    const isOver = last.failure.code === 'disk-full' && this.#cache.hasRoom(this.#sizeOf(path));
+    const isOver = last.isOfCache && this.#cache.hasRoom(this.#sizeOf(path));
     if (this.#context.clock.monotonicMs() < last.untilMs && !isOver) return last.failure;
     this.#failures.delete(path);
     return undefined;
