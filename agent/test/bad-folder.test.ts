@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { LoopDisk, xfsDiskLacks } from '../../testkit/machine/loop-disk.ts';
 import { asNobody, giveToNobody, isRoot } from '../../testkit/machine/unprivileged.ts';
 import { lockstep } from '../../testkit/member.ts';
 import { run } from '../../testkit/programs.ts';
@@ -145,3 +146,21 @@ test.runIf(isRoot)('[LC15] unreadable entries are reported, and a starting membe
   await vi.waitFor(async () => expect(await cat.problems()).toEqual([]), patience);
   expect(await readFile(cluster().member('ant').path('closed', 'inside'), 'utf8')).toBe('inside');
 });
+
+test.skipIf(xfsDiskLacks !== undefined)(
+  '[CL5] a folder whose disk has failed: the message names the disk, not the rights',
+  async () => {
+    const disk = await LoopDisk.make(join(cluster().root, 'xfs'), 'xfs');
+    onTestFinished(() => disk.remove());
+    const member = join(disk.directory, 'member');
+    expect((await lockstep(['init', member, '--name', 'member', '--listen', '127.0.0.1:0'])).code).toBe(0);
+    await run('xfs_io', ['-x', '-c', 'shutdown', disk.directory]);
+    const failed = (path: string) =>
+      refusedWith(`${path} cannot be read or written because of its disk (EIO). Check that the disk is connected`);
+    for (const command of ['init', 'up', 'status', 'log', 'verify', 'doctor']) {
+      expect(await lockstep([command, member]), command).toEqual(failed(member));
+    }
+    const notes = join(member, 'notes');
+    expect(await lockstep(['why', notes])).toEqual(failed(notes));
+  },
+);

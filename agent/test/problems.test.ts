@@ -236,6 +236,29 @@ test.runIf(isRoot)(
   },
 );
 
+test('[CT30] a file that is larger than the system allows is a problem until it is smaller, and is not fetched all the time', async () => {
+  const cluster = await startCluster(['ant']);
+  const ant = cluster.member('ant');
+  const limited = ['prlimit', '--fsize=20000000'];
+  const bee = await cluster.add('bee', { start: { wrapper: limited } });
+  await cluster.connected();
+  await writeFile(ant.path('large'), randomBytes(30_000_000));
+  await hasProblem(bee, 'file-too-large');
+  const tooLarge = 'large is larger than this file system or a limit (ulimit -f) allows.';
+  expect(await details(bee)).toEqual([tooLarge]);
+  expect((await lockstep(['why', bee.path('large')])).out).toContain(tooLarge);
+  await writeFile(ant.path('small'), 'small');
+  await vi.waitFor(async () => expect(await readFile(bee.path('small'), 'utf8')).toBe('small'), 20_000);
+  await bee.restart({ wrapper: limited });
+  await hasProblem(bee, 'file-too-large');
+  // Other failures are tried again within seconds.
+  await pause(3_000);
+  expect(await bee.get('/transfers')).toMatchObject({ transfers: [] });
+  await writeFile(ant.path('large'), 'not large');
+  await cluster.settled();
+  await hasNoProblem(bee);
+});
+
 test('[WT4] too few inotify watches, or none at all, are reported, and changes without events are found by scans', async () => {
   const cluster = await startCluster(['ant']);
   const limited = 'echo 20 > /proc/sys/user/max_inotify_watches; exec "$@"';

@@ -2,6 +2,7 @@ import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { pathFault } from '@lockstep/shared';
 import { findMemberFolder } from '../member-dir/state-directory.ts';
+import { diskError } from '../os/disk-error.ts';
 import { UsageError } from './exit-code.ts';
 
 /** A path on the command line: its member's folder, and the path inside that (`''`: the folder itself). */
@@ -26,10 +27,13 @@ async function placeOf(path: string): Promise<string> {
   }
 }
 
-/** The nearest directory at or above `path` that exists. */
+/** The nearest directory at or above `path` that exists. Throws `folder-not-writable` if its disk does not answer. */
 async function existingAbove(path: string): Promise<string> {
   for (let current = path; ; current = dirname(current)) {
-    const stats = await lstat(current).catch(() => undefined);
+    const stats = await lstat(current).catch((error: unknown) => {
+      const failed = diskError(error, current);
+      if (failed !== undefined) throw failed;
+    });
     if (stats?.isDirectory() === true || dirname(current) === current) return current;
   }
 }

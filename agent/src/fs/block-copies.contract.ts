@@ -38,12 +38,12 @@ export function blockCopiesContract(open: OpenSubject): void {
       { index: 2, from: from(0) },
       { index: 4, from: from(2) },
     ];
-    expect(await folder.stageCopies({ ...content, copies })).toEqual({ result: 'ok', added: [0, 2, 4] });
+    expect(await folder.stageCopies({ path: 'file', ...content, copies })).toEqual({ result: 'ok', added: [0, 2, 4] });
     const request = writeRequest(subject, 'new', bytes, { source: { from: 'staged' } });
     for (const index of [3, 1]) {
       expect(await folder.apply([request])).toEqual([{ result: 'source-gone' }]);
       const block = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
-      expect(await folder.stageBlock({ ...content, index, bytes: block })).toBe('ok');
+      expect(await folder.stageBlock({ path: 'file', ...content, index, bytes: block })).toBe('ok');
     }
     expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);
     expectBytes((await user.look('new'))?.bytes, bytes);
@@ -59,11 +59,13 @@ export function blockCopiesContract(open: OpenSubject): void {
     const bytes = filled(1, 3);
     const content = { ...subject.identify(bytes), size: bytes.length };
     const copies = [{ index: 0, from: { content: old, index: 0, source } }];
-    expect(await folder.stageCopies({ ...content, copies })).toEqual({ result: 'ok', added: [] });
+    expect(await folder.stageCopies({ path: 'file', ...content, copies })).toEqual({ result: 'ok', added: [] });
     await user.remove('old');
-    expect(await folder.stageCopies({ ...content, copies })).toEqual({ result: 'ok', added: [] });
-    expect(await folder.stageBlock({ ...content, index: 1, bytes: bytes.slice(blockBytes) })).toBe('ok');
-    expect(await folder.stageBlock({ ...content, index: 0, bytes: bytes.slice(0, blockBytes) })).toBe('ok');
+    expect(await folder.stageCopies({ path: 'file', ...content, copies })).toEqual({ result: 'ok', added: [] });
+    expect(await folder.stageBlock({ path: 'file', ...content, index: 1, bytes: bytes.slice(blockBytes) })).toBe('ok');
+    expect(await folder.stageBlock({ path: 'file', ...content, index: 0, bytes: bytes.slice(0, blockBytes) })).toBe(
+      'ok',
+    );
     const request = writeRequest(subject, 'new', bytes, { source: { from: 'staged' } });
     expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);
     expectBytes((await user.look('new'))?.bytes, bytes);
@@ -76,10 +78,10 @@ export function blockCopiesContract(open: OpenSubject): void {
     expectBytes(folder.zeroBlockHash, blocks?.slice(0, 32) ?? new Uint8Array());
     const content = { ...id, blocks, size: bytes.length };
     const copies = [0, 1, 3].map((index) => ({ index, from: 'zeros' as const }));
-    expect(await folder.stageCopies({ ...content, copies })).toEqual({ result: 'ok', added: [0, 1, 3] });
+    expect(await folder.stageCopies({ path: 'file', ...content, copies })).toEqual({ result: 'ok', added: [0, 1, 3] });
     for (const index of [2, 4]) {
       const block = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
-      expect(await folder.stageBlock({ ...content, index, bytes: block })).toBe('ok');
+      expect(await folder.stageBlock({ path: 'file', ...content, index, bytes: block })).toBe('ok');
     }
     const request = writeRequest(subject, 'new', bytes, { source: { from: 'staged' } });
     expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);

@@ -251,6 +251,7 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
     () => ({
       job: 'stageCopies',
       input: {
+        path: 'file',
         copies: [{ block, from: { path: 'a/d/file', pieces: [{ offset: 0, length: text.length }] } }],
         isFirst: true,
       },

@@ -186,7 +186,7 @@ test('a full disk is a problem, and leaves no partial or staged file', async () 
       };
       const results = await folder.apply(['a', 'b', 'c', 'd', 'e'].map(write));
       const block = new Uint8Array(1048576).fill(9);
-      const staged = await folder.stageBlock({ ...hashBytes(block), size: block.length, index: 0, bytes: block });
+      const staged = await folder.stageBlock({ path: 'file', ...hashBytes(block), size: block.length, index: 0, bytes: block });
       // A user fills even the reserve: then the disk itself refuses.
       let full = 0;
       try { fs.writeFileSync(root + '/user', Buffer.alloc(17 * 1048576)); } catch { full = fs.statSync(root + '/user').size; }

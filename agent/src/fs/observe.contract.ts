@@ -205,15 +205,17 @@ export function observeContract(open: OpenSubject): void {
       const content = { ...subject.identify(bytes), size: bytes.length };
       const [first, last] = [bytes.slice(0, blockBytes), bytes.slice(blockBytes)];
       const request = writeRequest(subject, 'file', bytes, { source: { from: 'staged' } });
-      expect(await folder.stageBlock({ ...content, index: 1, bytes: last.slice() })).toBe('ok');
+      expect(await folder.stageBlock({ path: 'file', ...content, index: 1, bytes: last.slice() })).toBe('ok');
       expect(await folder.apply([request])).toEqual([{ result: 'source-gone' }]);
-      expect(await folder.stageBlock({ ...content, index: 0, bytes: first.map((byte) => byte + 1) })).toBe('corrupt');
-      expect(await folder.stageBlock({ ...content, index: 0, bytes: first.slice() })).toBe('ok');
+      expect(
+        await folder.stageBlock({ path: 'file', ...content, index: 0, bytes: first.map((byte) => byte + 1) }),
+      ).toBe('corrupt');
+      expect(await folder.stageBlock({ path: 'file', ...content, index: 0, bytes: first.slice() })).toBe('ok');
       expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);
       expectBytes((await user.look('file'))?.bytes, bytes);
-      await folder.stageBlock({ ...content, index: 0, bytes: first.slice() });
+      await folder.stageBlock({ path: 'file', ...content, index: 0, bytes: first.slice() });
       await folder.unstage(content.content);
-      await folder.stageBlock({ ...content, index: 1, bytes: last.slice() });
+      await folder.stageBlock({ path: 'file', ...content, index: 1, bytes: last.slice() });
       const again = writeRequest(subject, 'again', bytes, { source: { from: 'staged' } });
       expect(await folder.apply([again])).toEqual([{ result: 'source-gone' }]);
     });

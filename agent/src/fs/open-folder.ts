@@ -57,11 +57,18 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     log.error({ error: String(error) }, 'a worker of the folder ended');
     options.onFatal?.(error);
   };
+  const onFewer = (error: unknown): void => {
+    const limit = 'raise the limit of processes (ulimit -u, TasksMax= of the service, or that of the container)';
+    log.warn(
+      { error: String(error) },
+      `a second thread for the folder cannot be started, so one does all work: ${limit}`,
+    );
+  };
   return new DiskFolder({
     places,
     released,
     control: nodeControlCalls(),
-    workers: new WorkerPool({ places: openedPlaces(places), faultPoint, onFatal }),
+    workers: new WorkerPool({ places: openedPlaces(places), faultPoint, onFatal, onFewer }),
     buffers: options.buffers,
     watches: (hint) => new Watcher({ places, log, hint }),
   });

@@ -56,7 +56,10 @@ export function problemOf(error: unknown, path: string): PathProblem {
         detail: `${subject} is in use by the system, as a mount point for instance, and cannot be removed or replaced: unmount it.`,
       };
     case 'EFBIG':
-      return { code: 'file-too-large', detail: `${subject} is larger than this file system allows.` };
+      return {
+        code: 'file-too-large',
+        detail: `${subject} is larger than this file system or a limit (ulimit -f) allows.`,
+      };
     case 'EAGAIN':
       return {
         code: 'path-io',

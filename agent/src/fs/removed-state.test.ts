@@ -57,6 +57,7 @@ test('[ST1] blocks lost with staging never count as a complete file: they are fe
   const bytes = new Uint8Array(2 * blockBytes).map((_, index) => index % 251);
   const { content, blocks } = subject.identify(bytes);
   const block = (index: number) => ({
+    path: 'large',
     content,
     blocks,
     size: bytes.length,
@@ -75,7 +76,13 @@ test('[ST1] blocks lost with staging never count as a complete file: they are fe
 
 test('[ST1] content that was staged completely and removed is a missing source', async () => {
   const bytes = bytesOf('staged');
-  const staged = () => ({ ...subject.identify(bytes), size: bytes.length, index: 0, bytes: bytes.slice() });
+  const staged = () => ({
+    path: 'file',
+    ...subject.identify(bytes),
+    size: bytes.length,
+    index: 0,
+    bytes: bytes.slice(),
+  });
   const request = writeRequest(subject, 'file', bytes, { source: { from: 'staged' } });
   expect(await subject.folder.stageBlock(staged())).toBe('ok');
   remove('staging');
@@ -129,7 +136,8 @@ test('[CT19] a folder that is opened again keeps the blocks that were staged, an
   const bytes = new Uint8Array(3 * blockBytes).map((_, index) => index % 251);
   const content = { ...subject.identify(bytes), size: bytes.length };
   const blockAt = (index: number) => bytes.slice(index * blockBytes, (index + 1) * blockBytes);
-  for (const index of [0, 2]) await subject.folder.stageBlock({ ...content, index, bytes: blockAt(index) });
+  for (const index of [0, 2])
+    await subject.folder.stageBlock({ path: 'file', ...content, index, bytes: blockAt(index) });
   const [name = ''] = readdirSync(state('staging'));
   // A power cut can leave other bytes, and a kill a file that is in place already under another name.
   const file = openSync(join(state('staging'), name), 'r+');
@@ -145,7 +153,7 @@ test('[CT19] a folder that is opened again keeps the blocks that were staged, an
   expect(readdirSync(state('staging'))).toEqual([name]);
   expect(await folder.stagedBlocks(content)).toEqual([0]);
   for (const index of [1, 2]) {
-    expect(await folder.stageBlock({ ...content, index, bytes: blockAt(index) })).toBe('ok');
+    expect(await folder.stageBlock({ path: 'file', ...content, index, bytes: blockAt(index) })).toBe('ok');
   }
   await doOne({ ...subject, folder }, writeRequest(subject, 'large', bytes, { source: { from: 'staged' } }));
   expectBytes(readFileSync(join(subject.root, 'large')), bytes);
@@ -158,7 +166,7 @@ test('[CT19] a staged file that has a name in the folder too is neither written 
   const { content, blocks } = subject.identify(bytes);
   const stage = (index: number) => {
     const some = bytes.slice(index * blockBytes, (index + 1) * blockBytes);
-    return subject.folder.stageBlock({ content, blocks, size: bytes.length, index, bytes: some });
+    return subject.folder.stageBlock({ path: 'file', content, blocks, size: bytes.length, index, bytes: some });
   };
   await subject.user.write('file', bytes);
   const staged = state(join('staging', contentFileName(content)));

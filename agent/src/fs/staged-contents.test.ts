@@ -35,6 +35,7 @@ function stagedBy(jobs: HeldJobs, options: Partial<StagedContentsOptions> = {}):
 
 const content = virtualContent('v1', 3 * 1_048_576);
 const requestOf = (index: number) => ({
+  path: 'file',
   content: content.id as ContentId,
   blocks: content.blocks,
   size: content.size,
@@ -68,7 +69,7 @@ test('[CT27] blocks that come while others are written are written in one job', 
   const large = virtualContent('v2', 20 * 1_048_576);
   const staged = stagedBy(jobs);
   const stage = (index: number) =>
-    staged.stage({ ...large, content: large.id, index, bytes: large.parts[index] ?? new Uint8Array() });
+    staged.stage({ path: 'file', ...large, content: large.id, index, bytes: large.parts[index] ?? new Uint8Array() });
   const first = stage(0);
   await new Promise((resolve) => setImmediate(resolve));
   const rest = Array.from({ length: 19 }, (_, index) => stage(index + 1));
@@ -120,7 +121,7 @@ async function stageHalf() {
   const file = virtualContent('v3', 4 * 1_048_576);
   const staged = stagedBy(jobs, { syncStaged: disk.sync, syncedAtOnceBytes: 2 * 1_048_576 });
   const stage = (index: number) =>
-    staged.stage({ ...file, content: file.id, index, bytes: file.parts[index] ?? new Uint8Array() });
+    staged.stage({ path: 'file', ...file, content: file.id, index, bytes: file.parts[index] ?? new Uint8Array() });
   const half = [stage(0), stage(1)];
   await jobs.end();
   expect(await Promise.all(half)).toEqual(['ok', 'ok']);
@@ -170,7 +171,13 @@ test('[CT29] of several contents one is synced at a time', async () => {
   const staged = stagedBy(jobs, { syncStaged: disk.sync, syncedAtOnceBytes: 1_048_576 });
   const all = ['v4', 'v5'].map((name) => {
     const file = virtualContent(name, 2 * 1_048_576);
-    return staged.stage({ ...file, content: file.id, index: 0, bytes: file.parts[0] ?? new Uint8Array() });
+    return staged.stage({
+      path: 'file',
+      ...file,
+      content: file.id,
+      index: 0,
+      bytes: file.parts[0] ?? new Uint8Array(),
+    });
   });
   await jobs.end();
   await jobs.end();

@@ -39,6 +39,8 @@ interface WaitingBlock extends ArrivedBlock {
 }
 
 export interface StageBlockRequest {
+  /** The file for which. */
+  readonly path: string;
   readonly content: ContentId;
   readonly blocks?: Uint8Array | undefined;
   readonly size: number;
@@ -57,6 +59,7 @@ export interface StagedContentsOptions {
 }
 
 export interface StageCopiesRequest extends ContentDescription {
+  readonly path: string;
   readonly copies: readonly BlockCopy[];
 }
 
@@ -118,7 +121,7 @@ export class StagedContents {
 
   /** Stages a block, and gives the memory of its bytes back. */
   async stage(request: StageBlockRequest): Promise<StageBlockOutcome> {
-    const { content, blocks, size, index, bytes } = request;
+    const { path, content, blocks, size, index, bytes } = request;
     const gathered = this.#contents.get(content) ?? begin(request);
     // The list of hashes is checked once. Each block is then checked against its own hash.
     if (gathered === undefined || index < 0 || index >= gathered.present.length) {
@@ -128,7 +131,7 @@ export class StagedContents {
     this.#contents.set(content, gathered);
     const block = expectedBlock({ content, blocks, size, index });
     return await new Promise((staged, failed) => {
-      gathered.waiting.push({ block, bytes, staged, failed });
+      gathered.waiting.push({ path, block, bytes, staged, failed });
       if (gathered.waiting.length === 1) this.#stageWaiting(content, gathered);
     });
   }
@@ -180,17 +183,17 @@ export class StagedContents {
 
   #writeBlocks(some: readonly ArrivedBlock[], isFirst: boolean): Promise<readonly StageBlockOutcome[]> {
     const copies: ArrayBuffer[] = [];
-    const blocks = some.map(({ block, bytes }): ArrivedBlock => {
+    const blocks = some.map(({ path, block, bytes }): ArrivedBlock => {
       // A worker reads shared memory where it is.
-      if (bytes.buffer instanceof SharedArrayBuffer) return { block, bytes };
+      if (bytes.buffer instanceof SharedArrayBuffer) return { path, block, bytes };
       const copy = new Uint8Array(bytes);
       copies.push(copy.buffer);
-      return { block, bytes: copy };
+      return { path, block, bytes: copy };
     });
     return this.#workers.run('stageBlocks', { blocks, isFirst }, 'background', copies);
   }
 
-  async stageCopies({ content, blocks, size, copies }: StageCopiesRequest): Promise<StagedCopies> {
+  async stageCopies({ path, content, blocks, size, copies }: StageCopiesRequest): Promise<StagedCopies> {
     const gathered = this.#contents.get(content) ?? begin({ content, blocks, size });
     if (gathered === undefined) return { result: 'ok', added: [] };
     this.#contents.set(content, gathered);
@@ -199,7 +202,7 @@ export class StagedContents {
       const stored = copies.flatMap(({ index, from }) =>
         from === 'zeros' ? [] : { block: expectedBlock({ content, blocks, size, index }), from },
       );
-      const input = { copies: stored, isFirst: !gathered.isBegun };
+      const input = { path, copies: stored, isFirst: !gathered.isBegun };
       const { result, added } =
         stored.length === 0
           ? ({ result: 'ok', added: [] } as const)

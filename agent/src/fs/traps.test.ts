@@ -234,7 +234,7 @@ test('staging of an earlier agent is cleared; history stays', async () => {
 
 test('one staged content can become several files, and survives an action that is not done', async () => {
   const bytes = bytesOf('staged once');
-  const block = { ...subject.identify(bytes), size: bytes.length, index: 0, bytes: bytes.slice() };
+  const block = { path: 'file', ...subject.identify(bytes), size: bytes.length, index: 0, bytes: bytes.slice() };
   await subject.folder.stageBlock(block);
   writeFileSync(inFolder('taken'), 'theirs');
   const source = { from: 'staged' } as const;

@@ -6,6 +6,7 @@ import { configTemplate } from '../config/config-template.ts';
 import type { ConfigText } from '../config/schema.ts';
 import { createClusterKey, formatClusterKey, loadClusterKey } from '../net/keys/cluster-key.ts';
 import { createIdentity } from '../net/keys/identity.ts';
+import { diskError } from '../os/disk-error.ts';
 import { errorCodeOf, isNoRoom } from '../os/system-error.ts';
 import { syncDirectory, writeDurably, writeNewDurably } from './durable-file.ts';
 import { memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
@@ -37,6 +38,8 @@ async function existingFolder(path: string): Promise<string> {
     }
   } catch (cause) {
     if (cause instanceof LockstepError) throw cause;
+    const failed = diskError(cause, resolve(path));
+    if (failed !== undefined) throw failed;
     const { code } = cause as NodeJS.ErrnoException;
     const hint = code === 'ENOENT' ? 'does not exist.' : `cannot be opened (${code}).`;
     throw new LockstepError('folder-not-found', `${resolve(path)} ${hint}`, { cause });
@@ -50,6 +53,8 @@ async function existingFolder(path: string): Promise<string> {
 }
 
 function notWritable(path: string, cause: unknown): LockstepError {
+  const failed = diskError(cause, path);
+  if (failed !== undefined) return failed;
   const code = errorCodeOf(cause);
   const hint = isNoRoom(cause)
     ? 'The disk or a quota is full: free some space.'
@@ -60,6 +65,8 @@ function notWritable(path: string, cause: unknown): LockstepError {
 }
 
 function notOpened(path: string, cause: unknown): LockstepError {
+  const failed = diskError(cause, path);
+  if (failed !== undefined) return failed;
   const hint = 'Run as the owner of the folder, or give this user the right to read it.';
   return new LockstepError('folder-not-writable', `${path} cannot be opened (${errorCodeOf(cause)}). ${hint}`, {
     cause,

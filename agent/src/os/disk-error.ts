@@ -8,6 +8,7 @@ const diskErrors: ReadonlySet<string | undefined> = new Set([
   'ENODEV',
   'ENXIO',
   'ETIMEDOUT',
+  'EBADMSG',
   'EUCLEAN',
 ]);
 

@@ -24,7 +24,7 @@ export const pathReportSchema = z
     changing: z
       .literal(true)
       .optional()
-      .describe('Its entry on the disk may have changed, and is not read yet: a new version may follow.'),
+      .describe('Its entry on the disk may have changed, and is not read yet, or cannot be: a new version may follow.'),
     pending: z.boolean().describe('The disk does not show the visible head yet.'),
     behind: countSchema.describe('Operations on any path that another member knows and the asked one does not.'),
     waitsFor: list(

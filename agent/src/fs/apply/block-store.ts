@@ -2,11 +2,12 @@ import { constants } from 'node:fs';
 import { blockBytes, type ContentId } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
-import type { BlockCopy, ContentSource } from '../../sync/ports/folder.ts';
+import type { BlockCopy, ContentSource, StageFailure } from '../../sync/ports/folder.ts';
 import type { Piece } from '../../sync/ports/pieces.ts';
 import { descending } from '../descent.ts';
 import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
+import { problemOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
 import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';
@@ -26,8 +27,9 @@ export interface ContentDescription {
 
 const stageFlags = constants.O_WRONLY | constants.O_NOFOLLOW;
 
-/** A block to be staged, and the bytes that came for it. */
+/** A block to be staged, and the bytes that came for it. `path`: the file for which, in words about an error. */
 export interface ArrivedBlock {
+  readonly path: string;
   readonly block: ExpectedBlock;
   readonly bytes: Uint8Array;
 }
@@ -40,12 +42,12 @@ export interface StoredBlock {
 
 /** The result of staging copies: the indices of the staged ones, and why others failed if the source was not the reason. */
 export interface StagedCopies {
-  readonly result: 'ok' | 'disk-full' | 'lost';
+  readonly result: 'ok' | StageFailure;
   readonly added: readonly number[];
 }
 
 /** The result of staging a block. */
-export type StageBlockOutcome = 'ok' | 'corrupt' | 'disk-full' | 'lost';
+export type StageBlockOutcome = 'ok' | 'corrupt' | StageFailure;
 
 /**
  * Writes blocks into the staging file of the content to which all of them belong, each once its hash is verified. Only the first block
@@ -64,23 +66,30 @@ export function stageBlocks(
   });
 }
 
-function stageBlock(places: Places, { block, bytes }: ArrivedBlock, isFirst: boolean): StageBlockOutcome {
+function stageBlock(places: Places, { path, block, bytes }: ArrivedBlock, isFirst: boolean): StageBlockOutcome {
   if (!isBlock(places.hash, bytes, block)) return 'corrupt';
-  return writingTo(places, block, isFirst, (fd) => {
+  return writingTo(places, { path, block, isFirst }, (fd) => {
     writeStaged(places, fd, block, bytes);
     return 'ok';
   });
 }
 
 /**
- * Copies blocks of contents that are here into the staging file of the content to which all of `copies` belong. Each is verified; one whose
- * source does not have it any more is left out. Runs in a worker.
+ * Copies blocks of contents that are here into the staging file of the content to which all of `copies` belong: that of `path`. Each is
+ * verified; one whose source does not have it any more is left out. Runs in a worker.
  */
-export function stageCopies(places: Places, copies: readonly StoredBlock[], isFirst: boolean): StagedCopies {
+export function stageCopies(
+  places: Places,
+  {
+    path,
+    copies,
+    isFirst,
+  }: { readonly path: string; readonly copies: readonly StoredBlock[]; readonly isFirst: boolean },
+): StagedCopies {
   const added: number[] = [];
   const [first] = copies;
   if (first === undefined) return { result: 'ok', added };
-  const result = writingTo(places, first.block, isFirst, (fd) => {
+  const result = writingTo(places, { path, block: first.block, isFirst }, (fd) => {
     for (const { block, from } of copies) {
       const bytes = readStored(places, block, from);
       if (bytes === undefined) continue;
@@ -96,19 +105,21 @@ export function stageCopies(places: Places, copies: readonly StoredBlock[], isFi
 /** Runs `write` with the staging file for a block, which it makes if this is the first one. */
 function writingTo(
   places: Places,
-  { content, size, index }: ExpectedBlock,
-  isFirst: boolean,
+  { path, block, isFirst }: { readonly path: string; readonly block: ExpectedBlock; readonly isFirst: boolean },
   write: (fd: number) => 'ok' | 'disk-full',
-): 'ok' | 'disk-full' | 'lost' {
+): 'ok' | StageFailure {
   const { system } = places;
+  const { content, size, index } = block;
+  let isOpen = false;
   try {
     if (restoreStateDirectories(places) !== undefined) return 'lost';
     if (blockRange(size, index).length > roomBytes(places)) return 'disk-full';
-    const path = blockFilePath(places, content);
+    const file = blockFilePath(places, content);
     // A file that could not be removed when it was placed is a user's file: it must not become shorter.
-    if (isFirst) removeIfThere(system, path);
+    if (isFirst) removeIfThere(system, file);
     const makes = isFirst ? constants.O_CREAT | constants.O_EXCL : 0;
-    const fd = system.open(path, stageFlags | makes, stagedMode);
+    const fd = system.open(file, stageFlags | makes, stagedMode);
+    isOpen = true;
     try {
       return write(fd);
     } finally {
@@ -118,7 +129,7 @@ function writingTo(
     const code = errorCodeOf(error);
     if (code === 'ENOSPC' || code === 'EDQUOT') return 'disk-full';
     if (code === 'ENOENT' || code === 'ENOTDIR') return 'lost';
-    throw error;
+    return problemOf(error, isOpen ? path : '.lockstep/staging');
   }
 }
 

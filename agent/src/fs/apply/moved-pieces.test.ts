@@ -95,9 +95,12 @@ test('[CT25] a block is joined from ranges of a file and bytes that came, and le
     joined(2, [{ offset: 2 * blockBytes, length: 11 }]),
     joined(0, [new Uint8Array(2 * blockBytes)]),
   ];
-  expect(await folder.stageCopies({ ...content, copies: wrong })).toEqual({ result: 'ok', added: [] });
+  expect(await folder.stageCopies({ path: 'file', ...content, copies: wrong })).toEqual({ result: 'ok', added: [] });
   const all = [first, ...wrong, second, third];
-  expect(await folder.stageCopies({ ...content, copies: all })).toEqual({ result: 'ok', added: [0, 1, 2] });
+  expect(await folder.stageCopies({ path: 'file', ...content, copies: all })).toEqual({
+    result: 'ok',
+    added: [0, 1, 2],
+  });
   const request = writeRequest(subject, 'new', changed, { source: { from: 'staged' } });
   expect(await folder.apply([request])).toMatchObject([{ result: 'done' }]);
   expectBytes((await subject.user.look('new'))?.bytes, changed);

@@ -31,7 +31,7 @@ const jobs: { readonly [Name in JobName]: Job<Name> } = {
   apply,
   sync: syncChanges,
   stageBlocks: (places, { blocks, isFirst }) => stageBlocks(places, blocks, isFirst),
-  stageCopies: (places, { copies, isFirst }) => stageCopies(places, copies, isFirst),
+  stageCopies,
   findStaged,
   unstage: (places, content) => {
     unstage(places, content);

@@ -34,7 +34,7 @@ export interface Jobs {
     output: readonly StageBlockOutcome[];
   };
   stageCopies: {
-    input: { readonly copies: readonly StoredBlock[]; readonly isFirst: boolean };
+    input: { readonly path: string; readonly copies: readonly StoredBlock[]; readonly isFirst: boolean };
     output: StagedCopies;
   };
   findStaged: { input: readonly ExpectedBlock[]; output: readonly number[] };

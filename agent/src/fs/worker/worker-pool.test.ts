@@ -1,5 +1,50 @@
-import { expect, test } from 'vitest';
-import { workersFromEnvironment } from './worker-pool.ts';
+import { EventEmitter } from 'node:events';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { WorkerPool, type WorkerPoolOptions, workersFromEnvironment } from './worker-pool.ts';
+
+const system = vi.hoisted(() => ({ threadsLeft: 0 }));
+
+vi.mock('node:worker_threads', () => ({
+  /** A thread that answers each job, if the system allows one more. */
+  Worker: class extends EventEmitter {
+    constructor() {
+      super();
+      if (system.threadsLeft-- <= 0) throw new Error('EAGAIN');
+    }
+    postMessage(): void {
+      setImmediate(() => this.emit('message', { output: 'done' }));
+    }
+    terminate(): void {}
+  },
+}));
+
+beforeEach(() => {
+  system.threadsLeft = 0;
+});
+
+function poolWith(calls: Pick<WorkerPoolOptions, 'onFatal' | 'onFewer'>): WorkerPool {
+  return new WorkerPool({ places: {} as WorkerPoolOptions['places'], ...calls });
+}
+
+test('[CL20] if the system allows no second thread, the first one does all jobs', async () => {
+  system.threadsLeft = 1;
+  const [onFatal, onFewer] = [vi.fn(), vi.fn()];
+  const pool = poolWith({ onFatal, onFewer });
+  const jobs = (['urgent', 'background', 'any', 'background'] as const).map((lane) =>
+    pool.run('mapped', undefined, lane),
+  );
+  expect(await Promise.all(jobs)).toEqual(['done', 'done', 'done', 'done']);
+  expect(onFewer).toHaveBeenCalledOnce();
+  expect(onFatal).not.toHaveBeenCalled();
+  await pool.close();
+});
+
+test('[CL20] if the system allows no thread at all, that is fatal, and the jobs fail', async () => {
+  const onFatal = vi.fn();
+  const pool = poolWith({ onFatal });
+  await expect(pool.run('mapped', undefined)).rejects.toThrow('raise the limit of processes');
+  expect(onFatal).toHaveBeenCalledOnce();
+});
 
 test('an agent has two workers unless LOCKSTEP_WORKERS requests another number', () => {
   expect(workersFromEnvironment(undefined)).toBe(2);

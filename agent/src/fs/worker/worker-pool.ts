@@ -26,6 +26,9 @@ export function workersFromEnvironment(setting: string | undefined): number {
 /** Bounds the heap of one worker: a batch is a few thousand small objects, and file contents are outside the heap. */
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
 
+/** The time after which a further thread that could not be started is tried again. */
+const startAgainMs = 60_000;
+
 interface Waiting {
   readonly message: JobMessage;
   readonly transfer: readonly ArrayBuffer[];
@@ -49,6 +52,8 @@ export interface WorkerPoolOptions {
   readonly places: OpenedPlaces;
   /** A worker ended unexpectedly: no file can be read or written any more. */
   readonly onFatal: (error: Error) => void;
+  /** A further worker could not be started: the others do its work. */
+  readonly onFewer?: ((error: unknown) => void) | undefined;
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
 }
 
@@ -62,7 +67,7 @@ function workerFile(): URL {
 export class WorkerPool implements JobRunner {
   readonly #options: WorkerPoolOptions;
   readonly #gate: SharedArrayBuffer | undefined;
-  readonly #workersMax = workersFromEnvironment(process.env.LOCKSTEP_WORKERS);
+  #workersMax = workersFromEnvironment(process.env.LOCKSTEP_WORKERS);
   readonly #threads: Thread[] = [];
   readonly #queue: Waiting[] = [];
   mounts: KnownMounts;
@@ -133,11 +138,37 @@ export class WorkerPool implements JobRunner {
     const first = lane === 'background' ? Math.min(1, this.#workersMax - 1) : 0;
     const last = lane === 'urgent' ? 0 : this.#workersMax - 1;
     for (let index = first; index <= last; index++) {
-      while (this.#threads.length <= index) this.#threads.push(this.#start());
+      if (this.#threads.length <= index && !this.#startAll(index)) {
+        return this.#threads.length === 0 ? undefined : this.#freeThread(lane);
+      }
       const thread = this.#threads[index];
       if (thread?.busyWith === undefined) return thread;
     }
     return undefined;
+  }
+
+  /** Starts the threads up to `index`. False if the system allows no more: those that there are then do all jobs, for a while. */
+  #startAll(index: number): boolean {
+    try {
+      while (this.#threads.length <= index) this.#threads.push(this.#start());
+      return true;
+    } catch (error) {
+      const wanted = this.#workersMax;
+      if (this.#threads.length === 0) {
+        const limit = 'raise the limit of processes: ulimit -u, TasksMax= of the service, or that of the container';
+        const failure = new Error(`it could not be started, ${String(error)}; ${limit}`, { cause: error });
+        // As if it had ended: the caller of a job is not the one to tell.
+        setImmediate(() => this.#failed(failure));
+      } else {
+        this.#workersMax = this.#threads.length;
+        const again = (): void => {
+          this.#workersMax = wanted;
+        };
+        setTimeout(again, startAgainMs).unref();
+        this.#options.onFewer?.(error);
+      }
+      return false;
+    }
   }
 
   #start(): Thread {

@@ -76,7 +76,7 @@ test('[CT29] a disk that refuses a piece of a staged content is a problem of its
   const expected = 'absent';
   const action = { do: 'write', path: 'file', content: id, size, mode: 0o644, mtimeUs: 0, source, expected } as const;
   const stage = (index: number) =>
-    subject.folder.stageBlock({ content: id, blocks, size, index, bytes: blockOf(file, index) });
+    subject.folder.stageBlock({ path: 'file', content: id, blocks, size, index, bytes: blockOf(file, index) });
   expect(await Promise.all([stage(0), stage(1)])).toEqual(['ok', 'ok']);
   subject.volume.failures = { code: 'EIO', chance: 1 };
   await new Promise<void>((resolve) => subject.beforeCall(1, resolve));
@@ -87,6 +87,29 @@ test('[CT29] a disk that refuses a piece of a staged content is a problem of its
   expect(await Promise.all([0, 1, 2, 3].map(stage))).toEqual(['ok', 'ok', 'ok', 'ok']);
   expect(await tryOne(subject, action)).toMatchObject({ result: 'done' });
   await subject.close();
+});
+
+test('[CT30] a disk that refuses a block is a problem of the path, and the block can be staged again', async () => {
+  const file = virtualContent('v1', 2 * blockBytes);
+  const { id, blocks, size } = file;
+  const refusals = new Set<string>();
+  for (let call = 1; call < 9; call++) {
+    const subject = openSimSubject();
+    const block = { path: 'file', content: id, blocks, size, index: 0 };
+    const stage = () => subject.folder.stageBlock({ ...block, bytes: blockOf(file, 0) });
+    subject.beforeCall(call, () => {
+      subject.volume.failures = { code: 'EIO', chance: 1 };
+    });
+    const outcome = await stage();
+    if (typeof outcome === 'object') refusals.add(`${outcome.code}: ${outcome.detail}`);
+    subject.volume.failures = undefined;
+    expect(await stage()).toBe('ok');
+    await subject.close();
+  }
+  expect([...refusals].sort()).toEqual([
+    'path-io: The disk answered EIO for .lockstep/staging: check the disk.',
+    'path-io: The disk answered EIO for file: check the disk.',
+  ]);
 });
 
 test('[WT6] the health of a folder on a disk that fails names the error', async () => {

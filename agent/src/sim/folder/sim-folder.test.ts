@@ -30,7 +30,7 @@ test('content above the inline limit is identified by the first bytes of each bl
     const bytes = await subject.folder.readBlock({ content: id, blocks, size, index, source });
     if (bytes === undefined) throw new Error('no block');
     expect(bytes.length).toBe(index < 3 ? blockBytes : 17);
-    expect(await subject.folder.stageBlock({ content: id, blocks, size, index, bytes })).toBe('ok');
+    expect(await subject.folder.stageBlock({ path: 'file', content: id, blocks, size, index, bytes })).toBe('ok');
   }
   const write = writeRequest(subject, 'copy', '', { content: id, blocks, size, source: { from: 'staged' } });
   expect((await doOne(subject, write)).size).toBe(size);

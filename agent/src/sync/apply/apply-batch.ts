@@ -238,7 +238,7 @@ export class ApplyBatch {
           operation,
           'the part of its content that was fetched is gone from .lockstep and is fetched again',
         );
-      }
+      } else if (outcome !== 'ok' && outcome !== 'unneeded') this.#blocked.blockRefused(path, operation, outcome);
     });
   }
 

@@ -13,7 +13,7 @@ interface RetryLimits {
 }
 
 const retry: RetryLimits = { minMs: 50, maxMs: 10_000 };
-/** Each attempt fetches what still has room, and drops it. */
+/** Each attempt fetches what the disk still takes, and drops it. */
 const retryWithoutRoom: RetryLimits = { minMs: 30_000, maxMs: 300_000 };
 const blockedMax = 100_000;
 
@@ -51,6 +51,16 @@ export class BlockedPaths {
   blockWithoutRoom(path: string, head: Operation, reason: string, isMeasured: boolean): void {
     this.#block(path, head, { reason, code: 'disk-full', limits: retryWithoutRoom });
     if (this.#blocked.has(path)) this.#roomWaits.add(path, head.size ?? 0, isMeasured);
+  }
+
+  /** As `block`, for a file whose bytes the system does not take: those that it took are dropped, and fetched again at each attempt. */
+  blockRefused(
+    path: string,
+    head: Operation,
+    { code, detail }: { readonly code: ProblemCode; readonly detail: string },
+  ): void {
+    const limits = code === 'file-too-large' ? retryWithoutRoom : retry;
+    this.#block(path, head, { reason: detail, code, limits });
   }
 
   #block(

@@ -3,14 +3,15 @@ import { smallFetchBytesMax } from '@lockstep/shared';
 import type { ArrivalRate, Arrivals } from '../../core/traffic/arrivals.ts';
 import type { LackingMember } from '../contents/missing-contents.ts';
 import type { Peer } from '../members/peer.ts';
+import type { StageFailure } from '../ports/folder.ts';
 import type { BlockTodo } from './block-todo.ts';
 import type { Offer } from './offers.ts';
 
 /**
  * `ok`: the content is staged and verified. `missing`: no reachable member has it. `unneeded`: its version was superseded meanwhile, or
- * it is here by other means. `lost`: the staged part is gone, or could not be written.
+ * it is here by other means. `lost`: the staged part is gone.
  */
-export type FetchOutcome = 'ok' | 'missing' | 'disk-full' | 'unneeded' | 'lost';
+export type FetchOutcome = 'ok' | 'missing' | 'unneeded' | StageFailure;
 
 /** The size class of a fetch. Small and large contents have separate limits, so that they do not wait for each other. */
 export type FetchSize = 'small' | 'large';
@@ -62,7 +63,7 @@ export interface Fetch {
   /** Its version was superseded while blocks were copied. */
   isUnneeded: boolean;
   /** The reason why staging failed, if it did. */
-  failure: 'disk-full' | 'lost' | undefined;
+  failure: StageFailure | undefined;
   /** The fetch with the lowest turn requests the next block. */
   turn: number;
   readonly startedMs: number;

@@ -195,6 +195,11 @@ export class LocalChanges {
     return this.#scans.unread(path);
   }
 
+  /** The nearest directory above `path` that could not be listed. */
+  unreadAbove(path: string): string | undefined {
+    return this.#scans.unreadAbove(path);
+  }
+
   /** True while the path waits for a detection or is read. */
   isOpen(path: string): boolean {
     return this.#settle.has(path) || this.#largeFiles.has(path) || this.#early?.has(path) === true;

@@ -80,6 +80,15 @@ export class ScanQueue {
     return [...this.#unread.keys()].filter((directory) => directory === path || isBelow(directory, path));
   }
 
+  /** The nearest directory above `path` whose last listing failed: whether the path is there is not known. */
+  unreadAbove(path: string): string | undefined {
+    for (let above = path; above !== ''; ) {
+      above = parentOf(above);
+      if (this.#unread.has(above)) return above;
+    }
+    return undefined;
+  }
+
   /** Those of the unread directories that may still contain an entry that is missing elsewhere. */
   newlyUnread(): readonly string[] {
     const staleMs = this.#context.clock.monotonicMs() - unreadHoldMs;
@@ -195,7 +204,8 @@ export class ScanQueue {
         return;
       }
       // The folder as a whole is one problem, not one for each directory.
-      problems.set(code, code === 'folder-missing' ? {} : { path }, detail);
+      if (code === 'folder-missing') problems.set(code, {}, detail);
+      else problems.setOfListing(code, path, detail);
       this.#setUnread(path, problems.has(code, { path }) ? code : undefined);
       if (code === 'folder-missing') this.#listener.lostSight();
     }

@@ -142,3 +142,24 @@ test('[LC10] a scan withdraws no problem that was reported while it ran', async 
   await member.passes(1_000);
   expect(problems.list()).toEqual([]);
 });
+
+test('[LC14] the problem of a directory that cannot be listed stays while the directory is observed, and ends with it', async () => {
+  const member = new LoneMember();
+  const { disk } = member.volume;
+  disk.mkdir('closed');
+  disk.chmod('closed', 0o300);
+  const changes = new LocalChanges(member.context, member.operationWriter);
+  const started = changes.start();
+  const codes = () => member.context.problems.list().map(({ code, path }) => `${code} ${path}`);
+  const seen = new Set<string>();
+  for (let step = 0; step < 2_000; step++) {
+    await member.passes(1);
+    if (changes.unread('').length > 0) seen.add(codes().join());
+  }
+  expect([...seen]).toEqual(['path-permission closed']);
+  disk.rmdir('closed');
+  changes.mark('closed');
+  await member.passes(20_000);
+  await started;
+  expect(codes()).toEqual([]);
+});

@@ -56,6 +56,9 @@ export type WatchHint =
   /** Entries directly in `path`, or anywhere below it if `recursive`, may have changed. */
   | { readonly kind: 'directory'; readonly path: string; readonly recursive: boolean };
 
+/** Why bytes that are right could not be staged. One with a `code` is another error of the system: a problem of the path. */
+export type StageFailure = 'disk-full' | 'lost' | { readonly code: ProblemCode; readonly detail: string };
+
 export interface UnwatchedDirectory {
   readonly path: string;
   /** The agent has no permission to read it, which its listing reports. If false, a limit of the system is reached. */
@@ -204,27 +207,29 @@ export interface Folder {
   sync(paths: readonly string[]): Promise<SyncResult>;
 
   /**
-   * Verifies one block and adds it to the staged file of `content`. The bytes are handed over: the caller must not use them again.
+   * Verifies one block and adds it to the staged file of `content`, which is for the file at `path`. The bytes are handed over: the caller must not use them again.
    * `corrupt`: the bytes do not match, and are not added. `lost`: all staged blocks of the content are gone, this one included; the caller
    * starts again at the first block.
    */
   stageBlock(request: {
+    readonly path: string;
     readonly content: ContentId;
     readonly blocks?: Uint8Array | undefined;
     readonly size: number;
     readonly index: number;
     readonly bytes: Uint8Array;
-  }): Promise<'ok' | 'corrupt' | 'disk-full' | 'lost'>;
+  }): Promise<'ok' | 'corrupt' | StageFailure>;
   /**
    * Adds blocks that are on this machine already to the staged file of `content`. Each is read and verified. Resolves with the indices of
    * those that were added. `lost`: as for `stageBlock`. The sources `bytes`, `staged` and `draft` are not allowed here.
    */
   stageCopies(request: {
+    readonly path: string;
     readonly content: ContentId;
     readonly blocks?: Uint8Array | undefined;
     readonly size: number;
     readonly copies: readonly BlockCopy[];
-  }): Promise<{ readonly result: 'ok' | 'disk-full' | 'lost'; readonly added: readonly number[] }>;
+  }): Promise<{ readonly result: 'ok' | StageFailure; readonly added: readonly number[] }>;
   /** The hash of a block of zeros, of `blockBytes` bytes. */
   readonly zeroBlockHash: Uint8Array;
   /** The contents of which an earlier agent left blocks in staging when this one started. */

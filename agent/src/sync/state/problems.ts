@@ -26,6 +26,8 @@ export class Problems {
   readonly #lastsUntilMs = new Map<string, number>();
   /** The keys of problems of applying: what is on the disk at the path does not end them. */
   readonly #ofApplying = new Set<string>();
+  /** The keys of problems of directories that cannot be listed: the directory itself can be observed. */
+  readonly #ofListing = new Set<string>();
   #beyondMax = 0;
 
   constructor(clock: Clock, appeared: (problem: Problem) => void) {
@@ -59,6 +61,12 @@ export class Problems {
     if (this.has(code, { path })) this.#ofApplying.add(keyOf(code, { path }));
   }
 
+  /** As `set`, for a directory that cannot be listed. The problem stays until it is cleared by its code, or the directory is gone. */
+  setOfListing(code: ProblemCode, path: string, detail: string): void {
+    this.set(code, { path }, detail);
+    if (this.has(code, { path })) this.#ofListing.add(keyOf(code, { path }));
+  }
+
   clear(code: ProblemCode, subject: Subject = {}): void {
     if (this.#delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
   }
@@ -81,19 +89,20 @@ export class Problems {
     }
   }
 
-  /** Withdraws the problems of a path that was observed without one, but not those of applying it. `file-damaged` stays as well. */
+  /** Withdraws the problems of a path that was observed without one, but not those of applying or listing it. `file-damaged` stays as well. */
   clearObserved(path: string): void {
     if (this.#problems.size === 0) return;
     for (const [key, problem] of this.#problems) {
-      const isOver = problem.code !== 'file-damaged' && !this.#ofApplying.has(key);
+      const isOver = problem.code !== 'file-damaged' && !this.#ofApplying.has(key) && !this.#ofListing.has(key);
       if (problem.path === path && isOver) this.#delete(key);
     }
   }
 
-  /** Withdraws the problems below a directory that is gone, but not those of applying. */
+  /** Withdraws the problems of listing a directory that is gone, and those below it, but not those of applying. */
   clearBelow(directory: string): void {
     for (const [key, problem] of this.#problems) {
-      const isThere = problem.path !== undefined && isBelow(problem.path, directory);
+      const isGone = problem.path === directory && this.#ofListing.has(key);
+      const isThere = isGone || (problem.path !== undefined && isBelow(problem.path, directory));
       if (isThere && !this.#ofApplying.has(key)) this.#delete(key);
     }
   }
@@ -133,6 +142,7 @@ export class Problems {
 
   #delete(key: string): boolean {
     this.#ofApplying.delete(key);
+    this.#ofListing.delete(key);
     return this.#problems.delete(key);
   }
 }

@@ -227,15 +227,16 @@ export class ContentFetcher {
     const { content, size, operation } = fetch;
     // The folder takes the bytes over.
     const { length } = bytes;
+    const { path, blocks } = operation;
     fetch.staging++;
     try {
-      const staged = this.#context.folder.stageBlock({ content, blocks: operation.blocks, size, index, bytes });
+      const staged = this.#context.folder.stageBlock({ path, content, blocks, size, index, bytes });
       const outcome = await staged.finally(() => fetch.staging--);
-      if (outcome === 'disk-full' || outcome === 'lost') fetch.failure = outcome;
-      else if (outcome === 'corrupt') {
+      if (outcome === 'corrupt') {
         fetch.todo.again(index);
         this.#sentWrong(fetch, peer);
-      } else {
+      } else if (outcome !== 'ok') fetch.failure = outcome;
+      else {
         fetch.staged++;
         this.exchange.announce(fetch, [index]);
         this.#context.facts.staged.publish(content);

@@ -99,10 +99,11 @@ export async function stageCopies(
   proceed: () => void,
 ): Promise<void> {
   const { content, size, operation } = fetch;
+  const { path, blocks } = operation;
   const left = [...copies];
   while (left.length > 0 && fetch.failure === undefined && !fetch.isUnneeded) {
     const some = left.splice(0, copiesAtOnce);
-    const { result, added } = await folder.stageCopies({ content, blocks: operation.blocks, size, copies: some });
+    const { result, added } = await folder.stageCopies({ path, content, blocks, size, copies: some });
     const isThere = new Set(added);
     for (const { index } of some) if (!isThere.has(index)) fetch.todo.again(index);
     fetch.staged += added.length;

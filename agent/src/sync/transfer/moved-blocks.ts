@@ -5,7 +5,7 @@ import { fetchedBytes, longestFetched, type Part, partsOf } from '../../core/chu
 import { type Chunk, chunksOf } from '../../core/chunks/recipe.ts';
 import type { Arrivals } from '../../core/traffic/arrivals.ts';
 import type { PieceRequests, PieceSource } from '../exchange/piece-requests.ts';
-import type { BlockCopy } from '../ports/folder.ts';
+import type { BlockCopy, StageFailure } from '../ports/folder.ts';
 import type { Piece } from '../ports/pieces.ts';
 import type { Context } from '../state/context.ts';
 import { OldChunks } from './old-chunks.ts';
@@ -41,7 +41,7 @@ export interface JoinedFetch {
   readonly arrivals: Arrivals;
   readonly isUnneeded: boolean;
   staged: number;
-  failure: 'disk-full' | 'lost' | undefined;
+  failure: StageFailure | undefined;
 }
 
 /** The blocks of a content that may have moved. */
@@ -275,7 +275,13 @@ export class Joiner {
     if (copies.length === 0) return new Set();
     const { folder, facts, clock } = this.#context;
     const { content, size, operation } = this.#fetch;
-    const { result, added } = await folder.stageCopies({ content, blocks: operation.blocks, size, copies });
+    const { result, added } = await folder.stageCopies({
+      path: operation.path,
+      content,
+      blocks: operation.blocks,
+      size,
+      copies,
+    });
     if (result !== 'ok') this.#fetch.failure = result;
     for (const index of added) {
       const cameBytes = fetched?.bytes.get(index) ?? 0;

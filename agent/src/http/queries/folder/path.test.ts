@@ -15,6 +15,23 @@ test('[CL26] a path that changed and was not read yet says so', async () => {
   expect(await until(() => readPath(engine, 'file').changing === undefined, 10_000)).toBe(true);
 });
 
+test('[CL26] a path in a directory that cannot be listed says so, with the problem of that directory', async () => {
+  const { engine, volume, until } = openTestMember([new ScriptedPeer('b')]);
+  volume.disk.mkdir('closed');
+  volume.disk.mkdir('closed/inner');
+  volume.disk.write('closed/inner/file', virtualContent('file', 100_000));
+  volume.disk.chmod('closed', 0o300);
+  void engine.start();
+  expect(await until(() => engine.lifecycle.state === 'active', 60_000)).toBe(true);
+  const problem = { code: 'path-permission', path: 'closed' };
+  expect(readPath(engine, 'closed/inner/file')).toMatchObject({ known: false, changing: true, problem });
+  expect(readPath(engine, 'other/file')).toMatchObject({ changing: undefined, problem: null });
+  volume.disk.chmod('closed', 0o700);
+  expect(await until(() => readPath(engine, 'closed/inner/file').changing === undefined, 60_000)).toBe(true);
+  expect(await until(() => readPath(engine, 'closed/inner/file').known, 60_000)).toBe(true);
+  expect(readPath(engine, 'closed/inner/file').problem).toBe(null);
+});
+
 test('a reason that begins with the path leaves its first letter as it is', async () => {
   const ant = new ScriptedPeer('a');
   const { origin } = ant;

@@ -40,9 +40,12 @@ export function readPath(engine: Engine, path: string, { keepers, silent }: Aske
   const shown = row && journal.log.operation(row.dot);
   const applied = shownBy(engine, self.id, journal.applied());
   const pending = visible !== undefined && !holds(applied, visible);
-  const problem = problems.ofPath(path);
+  // The entries of a directory that cannot be listed are not known, and the directory has the problem.
+  const unread = engine.localChanges.unreadAbove(path);
+  const ofPath = problems.ofPath(path);
+  const problem = ofPath ?? (unread === undefined ? undefined : problems.ofPath(unread));
   const { own, others, left } = holdersOf(engine, heads, { keepers, silent });
-  const why = problem?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
+  const why = ofPath?.detail ?? engine.applyLoop.reason(path) ?? 'it waits for its turn';
   const waitsFor = [
     ...(pending ? [{ member: self.id, reason: asSentence(why, path) }] : []),
     ...(heads.length > 1 ? [{ reason: 'It has concurrent versions that no member has joined yet.' }] : []),
@@ -66,7 +69,7 @@ export function readPath(engine: Engine, path: string, { keepers, silent }: Aske
         }
       : null,
     remote,
-    changing: engine.localChanges.isOpen(path) || undefined,
+    changing: engine.localChanges.isOpen(path) || unread !== undefined || undefined,
     pending,
     behind: operationsBehind(engine),
     waitsFor,
