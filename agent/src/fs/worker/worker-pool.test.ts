@@ -1,35 +1,30 @@
 import { EventEmitter } from 'node:events';
-import { beforeEach, expect, test, vi } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { expect, test, vi } from 'vitest';
 import { WorkerPool, type WorkerPoolOptions, workersFromEnvironment } from './worker-pool.ts';
 
-const system = vi.hoisted(() => ({ threadsLeft: 0 }));
+/** A thread that answers each job. */
+class AnsweringThread extends EventEmitter {
+  postMessage(): void {
+    setImmediate(() => this.emit('message', { output: 'done' }));
+  }
 
-vi.mock('node:worker_threads', () => ({
-  /** A thread that answers each job, if the system allows one more. */
-  Worker: class extends EventEmitter {
-    constructor() {
-      super();
-      if (system.threadsLeft-- <= 0) throw new Error('EAGAIN');
-    }
-    postMessage(): void {
-      setImmediate(() => this.emit('message', { output: 'done' }));
-    }
-    terminate(): void {}
-  },
-}));
+  terminate(): void {}
+}
 
-beforeEach(() => {
-  system.threadsLeft = 0;
-});
-
-function poolWith(calls: Pick<WorkerPoolOptions, 'onFatal' | 'onFewer'>): WorkerPool {
-  return new WorkerPool({ places: {} as WorkerPoolOptions['places'], ...calls });
+/** A pool on a system that allows so many threads. */
+function poolWith(threads: number, calls: Pick<WorkerPoolOptions, 'onFatal' | 'onFewer'>): WorkerPool {
+  let left = threads;
+  const start = (): Worker => {
+    if (left-- <= 0) throw new Error('EAGAIN');
+    return new AnsweringThread() as unknown as Worker;
+  };
+  return new WorkerPool({ places: {} as WorkerPoolOptions['places'], start, ...calls });
 }
 
 test('[CL20] if the system allows no second thread, the first one does all jobs', async () => {
-  system.threadsLeft = 1;
   const [onFatal, onFewer] = [vi.fn(), vi.fn()];
-  const pool = poolWith({ onFatal, onFewer });
+  const pool = poolWith(1, { onFatal, onFewer });
   const jobs = (['urgent', 'background', 'any', 'background'] as const).map((lane) =>
     pool.run('mapped', undefined, lane),
   );
@@ -41,7 +36,7 @@ test('[CL20] if the system allows no second thread, the first one does all jobs'
 
 test('[CL20] if the system allows no thread at all, that is fatal, and the jobs fail', async () => {
   const onFatal = vi.fn();
-  const pool = poolWith({ onFatal });
+  const pool = poolWith(0, { onFatal });
   await expect(pool.run('mapped', undefined)).rejects.toThrow('raise the limit of processes');
   expect(onFatal).toHaveBeenCalledOnce();
 });

@@ -55,6 +55,18 @@ export interface WorkerPoolOptions {
   /** A further worker could not be started: the others do its work. */
   readonly onFewer?: ((error: unknown) => void) | undefined;
   readonly faultPoint?: ((step: ApplyStep) => void) | undefined;
+  /** Starts a thread. Throws if the system allows no more. */
+  readonly start?: ((workerData: WorkerOptions) => Worker) | undefined;
+}
+
+function startWorker(workerData: WorkerOptions): Worker {
+  return new Worker(workerFile(), {
+    workerData,
+    resourceLimits: heapLimits,
+    name: 'lockstep-folder',
+    // Options of the main script, such as loaders, do not apply to the worker.
+    execArgv: [],
+  });
 }
 
 /** The worker's compiled file, even if this file runs from source. */
@@ -174,13 +186,7 @@ export class WorkerPool implements JobRunner {
   #start(): Thread {
     const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     const workerData: WorkerOptions = { places: this.#options.places, progress, stepGate: this.#gate };
-    const worker = new Worker(workerFile(), {
-      workerData,
-      resourceLimits: heapLimits,
-      name: 'lockstep-folder',
-      // Options of the main script, such as loaders, do not apply to the worker.
-      execArgv: [],
-    });
+    const worker = (this.#options.start ?? startWorker)(workerData);
     const thread: Thread = {
       worker,
       busyWith: undefined,
