@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { lockstep } from '../../testkit/member.ts';
+import { lockstep, type Member } from '../../testkit/member.ts';
 import { run, shell } from '../../testkit/programs.ts';
 import { diskFull } from '../../testkit/scenes/disks.ts';
 import { namesOf } from '../../testkit/tree.ts';
@@ -102,6 +102,41 @@ describe.runIf(isRoot)('a full disk', () => {
     await cluster().connected();
     expect(namesOf(await cluster().settled())).toEqual(before);
     await cluster().verified();
+  });
+});
+
+describe.runIf(isRoot)('a disk whose inodes are used up', () => {
+  const cluster = useCluster(['ant']);
+  let disk = '';
+
+  beforeAll(async () => {
+    disk = join(cluster().root, 'disk');
+    await mkdir(disk);
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=200m,nr_inodes=3000', 'tmpfs', disk]);
+    await cluster().add('bee', { folder: join(disk, 'bee') });
+    await cluster().connected();
+  });
+  afterAll(async () => {
+    await cluster().member('bee').kill();
+    await run('umount', ['-l', disk]);
+  });
+
+  const putMany = (member: Member, directory: string, files: number) =>
+    shell(member.folder, `mkdir ${directory} && seq ${files} | split -l 1 -a 4 - ${directory}/f`);
+
+  test('[MT43] [ST7] says so, and deletes by others and old versions free them', async () => {
+    const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
+    await putMany(ant, 'many', 3_500);
+    await expect
+      .poll(async () => (await lockstep(['status', bee.folder])).out, { timeout: 60_000, interval: 200 })
+      .toContain('more files and directories, whatever their size');
+    rmSync(ant.path('many'), { recursive: true });
+    // The removed files are old versions at first, and have inodes of their own.
+    await cluster().settled();
+    await putMany(ant, 'others', 1_000);
+    await cluster().settled();
+    expect(readdirSync(bee.path('others'))).toHaveLength(1_000);
+    await expect.poll(async () => (await bee.status()).problems, patience).toEqual([]);
   });
 });
 

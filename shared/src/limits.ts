@@ -262,6 +262,9 @@ export const appliedRangesMax = 32;
 /** Free space below which nothing more is staged: the journal and the user need room too. */
 export const freeBytesMin = 16 * 1_048_576;
 
+/** Free inodes that nothing that arrives takes, on any but a tiny disk: history alone has 256 directories. */
+export const freeFilesMin = 512;
+
 /** Bytes of recently written small files kept for sending: every connected member requests them within moments. */
 export const sentBytesCacheMax = 16 * 1_048_576;
 
@@ -286,7 +289,7 @@ export const groupTimeoutMs = 60_000;
 /** The time that a source may send no pulled operations before another one is asked. */
 export const pullTimeoutMs = 60_000;
 
-/** Problems kept one by one; more are only counted. */
+/** Problems of paths kept one by one; more are only counted. */
 export const problemsMax = 1_000;
 
 /** The time that a source of content may be silent before another one is asked. */

@@ -1,4 +1,5 @@
 import { blockBytes, type ContentId } from '@lockstep/shared';
+import { inodesOf } from '../core/disk-room.ts';
 import type { PackedFiles } from '../core/packed-files.ts';
 import { BlockBuffers } from '../os/block-buffers.ts';
 import type {
@@ -248,8 +249,8 @@ export class DiskFolder implements Folder {
   async #measure(): Promise<FolderHealth> {
     const { root, state } = this.#places;
     try {
-      const { bavail, blocks, bsize } = await this.#control.statfs(root);
-      const room = { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+      const { bavail, blocks, bsize, ...stats } = await this.#control.statfs(root);
+      const room = { freeBytes: bavail * bsize, totalBytes: blocks * bsize, inodes: inodesOf(stats) };
       const writable = await Promise.all([root, state].map((path) => this.#control.isWritable(path)));
       if (writable.every(Boolean)) return { ok: true, room };
       const detail = `The folder ${root} cannot be written: give the agent's user permission, or mount it writable.`;

@@ -39,6 +39,9 @@ export interface FileSystemStats {
   readonly bsize: number;
   readonly blocks: number;
   readonly bavail: number;
+  /** The number of inodes; 0 if it is not limited. */
+  readonly files: number;
+  readonly ffree: number;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { freeBytesMin } from '@lockstep/shared';
-import { formatBytes, formatCount } from '@lockstep/shared/present';
+import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
+import { inodesOf, inodesReserve, lacksInodes } from '../../core/disk-room.ts';
 import { type CheckResult, resultsOf } from './check-result.ts';
 import type { Subject } from './subject.ts';
 
@@ -11,7 +12,8 @@ const freeEntriesMin = 10_000;
 
 /** Checks the free space for new files, the journal and replaced versions. */
 export async function checkDisk({ directory, config }: Subject): Promise<readonly CheckResult[]> {
-  const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
+  const { bavail, blocks, bsize, ...stats } = await statfs(directory);
+  const inodes = inodesOf(stats);
   const free = bavail * bsize;
   const found: CheckResult[] = [];
   const room = config?.historySize ?? { bytes: 0 };
@@ -23,10 +25,13 @@ export async function checkDisk({ directory, config }: Subject): Promise<readonl
     const detail = `${formatBytes(free)} are free, and replaced versions may take up to ${formatBytes(roomForHistory)}.`;
     found.push(warn(detail, 'Free some space, or lower history_size in .lockstep/config.toml.'));
   }
-  // File systems without a fixed number of inodes report 0.
-  if (files > 0 && ffree < freeEntriesMin) {
-    const detail = `The disk has room for only ${formatCount(ffree)} more files and directories, whatever their size.`;
-    found.push(warn(detail, 'Remove small files, or move the folder to a disk that was formatted with more inodes.'));
+  if (inodes !== undefined && inodes.free < freeEntriesMin) {
+    const has = `The disk has room for only ${formatItems(inodes.free, 'more file or directory', 'more files and directories')}, whatever their size`;
+    const remedy = 'Remove small files, or move the folder to a disk that was formatted with more inodes.';
+    const least = formatCount(inodesReserve(inodes));
+    found.push(
+      lacksInodes(inodes) ? fail(`${has}; the last ${least} are left free.`, remedy) : warn(`${has}.`, remedy),
+    );
   }
   return found.length > 0 ? found : [ok(`${formatBytes(free)} are free.`)];
 }

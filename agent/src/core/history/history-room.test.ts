@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { historyRoom } from './history-room.ts';
+import { historyFiles, historyRoom } from './history-room.ts';
 
 const gibibyte = 1024 ** 3;
 const disk = { totalBytes: 100 * gibibyte, freeBytes: 50 * gibibyte, historyBytes: 2 * gibibyte };
@@ -24,4 +24,14 @@ test('[ST7] it gives way while the disk has less free than the reserve', () => {
   expect(historyRoom({ totalBytes: 48 * 1_048_576, freeBytes: 31 * 1_048_576, historyBytes: 3 * 1_048_576 })).toBe(
     2 * 1_048_576,
   );
+});
+
+test('[ST7] it gives way while the disk has too few inodes free', () => {
+  expect(historyFiles(1_000, 900, undefined)).toBe(1_000);
+  expect(historyFiles(1_000, 900, { free: 2_000, total: 100_000 })).toBe(1_000);
+  // 1,024 stay free.
+  expect(historyFiles(1_000, 900, { free: 1_000, total: 100_000 })).toBe(876);
+  expect(historyFiles(1_000, 900, { free: 10, total: 100_000 })).toBe(0);
+  // A tiny disk keeps an eighth of its inodes free, twice.
+  expect(historyFiles(1_000, 90, { free: 50, total: 400 })).toBe(40);
 });

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId, fileTimeStepMsMax, freeBytesMin } from '@lockstep/shared';
+import { inodesOf, inodesReserve } from '../../core/disk-room.ts';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
 import type { Action, ActionResult, ContentSource } from '../../sync/ports/folder.ts';
@@ -108,10 +109,18 @@ export function draftPath(places: Places, name: string): string {
   return `${places.staging}/${name}`;
 }
 
-/** Free bytes that may be used: without the reserve for the journal and the user. */
+/** Free bytes that may be used: without the reserve for the journal and the user. Negative if not even an empty file may be made. */
 export function roomBytes(places: Places): number {
-  const { bavail, bsize } = places.system.statfs(places.state);
-  return bavail * bsize - freeBytesMin;
+  const { bytes, files } = roomOf(places);
+  return files > 0 ? bytes : -1;
+}
+
+/** The bytes and the files that may be made. */
+function roomOf(places: Places): { bytes: number; files: number } {
+  const { bavail, bsize, ...stats } = places.system.statfs(places.state);
+  const inodes = inodesOf(stats);
+  const files = inodes === undefined ? Number.POSITIVE_INFINITY : inodes.free - inodesReserve(inodes);
+  return { bytes: bavail * bsize - freeBytesMin, files };
 }
 
 /** Stages and verifies all entries of a batch of actions, and makes them durable. Afterwards only names change. */
@@ -120,7 +129,7 @@ export class Staging {
   readonly #system: SystemCalls;
   readonly #fault: FaultPoint | undefined;
   readonly #descent: Descent;
-  #room = 0;
+  #room = { bytes: 0, files: 0 };
   #syncEach = true;
 
   constructor(places: Places, fault: FaultPoint | undefined) {
@@ -142,7 +151,7 @@ export class Staging {
     const writes = actions.filter((action) => action.do === 'write');
     if (writes.length > 0) {
       try {
-        this.#room = roomBytes(this.#places);
+        this.#room = roomOf(this.#places);
       } catch (error) {
         return actions.map((action) => ({
           result: 'problem',
@@ -238,8 +247,10 @@ export class Staging {
     if (source.from === 'staged' && takers.get(action.content) === action) {
       return this.#take(action, blockFilePath(this.#places, action.content));
     }
-    if (action.size > this.#room) return { result: 'problem', ...problemOf(noSpace(), path) };
-    this.#room -= action.size;
+    if (action.size > this.#room.bytes || this.#room.files <= 0)
+      return { result: 'problem', ...problemOf(noSpace(), path) };
+    this.#room.bytes -= action.size;
+    this.#room.files--;
     if (source.from === 'bytes') {
       if (
         source.bytes.length !== action.size ||

@@ -234,7 +234,7 @@ export class SimCalls implements SystemCalls {
   statfs(absolute: string): FileSystemStats {
     this.#gate.there('statfs', absolute, 'none');
     const bavail = this.#volume.full === 'disk' ? 0 : blocksOfDisk;
-    return { type: fileSystemType, bsize: blockSizeBytes, blocks: blocksOfDisk, bavail };
+    return { type: fileSystemType, bsize: blockSizeBytes, blocks: blocksOfDisk, bavail, files: 0, ffree: 0 };
   }
 
   fileSystemId(absolute: string): string {

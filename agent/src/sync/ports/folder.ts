@@ -1,4 +1,5 @@
 import type { ContentId, ProblemCode } from '@lockstep/shared';
+import type { Inodes } from '../../core/disk-room.ts';
 import type { Fingerprint } from '../../core/entry.ts';
 import type { PackedFiles } from '../../core/packed-files.ts';
 import type { ActionRequest, ContentSource } from '../../core/plan/action.ts';
@@ -70,6 +71,8 @@ export interface DiskRoom {
   readonly freeBytes: number;
   /** Size of the disk. */
   readonly totalBytes: number;
+  /** Undefined if their number is not limited. */
+  readonly inodes?: Inodes | undefined;
 }
 
 export interface FolderHealth {

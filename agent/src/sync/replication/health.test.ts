@@ -49,6 +49,19 @@ test('[ST2] a problem that appears while the folder is examined is newer than th
   expect(await measure(fine)).toEqual([]);
 });
 
+test('[MT43] a disk without free inodes is full, and says so', async () => {
+  const { measure, problems } = examined();
+  const room = { freeBytes: 1e12, totalBytes: 2e12 };
+  expect(await measure({ ok: true, room: { ...room, inodes: { free: 512, total: 100_000 } } })).toEqual(['disk-full']);
+  expect(problems.list()[0]?.detail).toContain(
+    'has room for only 512 more files and directories, whatever their size; the last 512 are left free. Remove small files:',
+  );
+  expect(await measure({ ok: true, room: { ...room, inodes: { free: 513, total: 100_000 } } })).toEqual([]);
+  // Of a tiny disk an eighth is enough.
+  expect(await measure({ ok: true, room: { ...room, inodes: { free: 51, total: 400 } } })).toEqual([]);
+  expect(await measure({ ok: true, room: { ...room, inodes: { free: 50, total: 400 } } })).toEqual(['disk-full']);
+});
+
 test('[ST2] nothing is known of the state directories while the folder is missing', async () => {
   const { measure } = examined();
   await measure(unusable);

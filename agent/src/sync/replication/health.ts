@@ -1,7 +1,7 @@
 import type { ProblemCode } from '@lockstep/shared';
 import type { FolderHealth } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';
-import { reportRoom } from '../state/disk-room.ts';
+import { reportRoom, usableBytes } from '../state/disk-room.ts';
 
 /** Problems of the folder as a whole. */
 const folderProblems: readonly ProblemCode[] = ['folder-missing', 'state-unusable'];
@@ -29,8 +29,8 @@ export class Health {
     this.#report(earlier);
     const { ok, room } = this.folder;
     if (ok && room !== undefined) {
-      reportRoom(problems, room.freeBytes);
-      facts.roomMeasured.publish(room.freeBytes);
+      reportRoom(problems, room);
+      facts.roomMeasured.publish(usableBytes(room));
     }
     this.load = this.#meter?.() ?? 0;
   }

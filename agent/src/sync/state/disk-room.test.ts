@@ -39,9 +39,9 @@ test('[MT10] it ends when the member leaves, and with an error that room does no
 
 test('[MT10] the problem names the free space in the units of the page', () => {
   const { problems } = new LoneMember().context;
-  reportRoom(problems, 3_500_000);
+  reportRoom(problems, { freeBytes: 3_500_000, totalBytes: 1e12 });
   const [{ detail } = { detail: '' }] = problems.list();
   expect(detail).toMatch(/^The disk of the folder has 3\.5 MB left; below 16\.8 MB nothing more is written there\. /);
-  reportRoom(problems, 20_000_000);
+  reportRoom(problems, { freeBytes: 20_000_000, totalBytes: 1e12 });
   expect(problems.list()).toEqual([]);
 });

@@ -1,17 +1,32 @@
 import { freeBytesMin, LockstepError } from '@lockstep/shared';
-import { formatBytes } from '@lockstep/shared/present';
+import { formatBytes, formatCount, formatItems } from '@lockstep/shared/present';
+import { type Inodes, inodesReserve, lacksInodes } from '../../core/disk-room.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { DiskRoom } from '../ports/folder.ts';
 import type { Problems } from './problems.ts';
 
-/** Reports the problem `disk-full` while the disk of the folder has less than `freeBytesMin` bytes free, and withdraws it afterwards. */
-export function reportRoom(problems: Problems, freeBytes: number): void {
-  if (freeBytes >= freeBytesMin) problems.clear('disk-full');
+/** Reports the problem `disk-full` while the disk of the folder has too few free bytes or inodes, and withdraws it afterwards. */
+export function reportRoom(problems: Problems, { freeBytes, inodes }: DiskRoom): void {
+  const isShort = inodes !== undefined && lacksInodes(inodes);
+  if (freeBytes >= freeBytesMin && !isShort) problems.clear('disk-full');
   else {
-    const detail =
-      `The disk of the folder has ${formatBytes(freeBytes)} left; below ${formatBytes(freeBytesMin)} nothing more is written ` +
-      'there. Free some space: nothing is lost meanwhile, and Lockstep then continues automatically.';
+    const has = isShort
+      ? `${fewInodes(inodes)}. Remove small files`
+      : `The disk of the folder has ${formatBytes(freeBytes)} left; below ${formatBytes(freeBytesMin)} nothing more is written there. Free some space`;
+    const detail = `${has}: nothing is lost meanwhile, and Lockstep then continues automatically.`;
     problems.set('disk-full', {}, detail);
   }
+}
+
+/** The words about a disk without inodes for what arrives. */
+function fewInodes(inodes: Inodes): string {
+  const room = formatItems(inodes.free, 'more file or directory', 'more files and directories');
+  return `The disk of the folder has room for only ${room}, whatever their size; the last ${formatCount(inodesReserve(inodes))} are left free`;
+}
+
+/** The free bytes that may be used at all: none without free inodes. */
+export function usableBytes({ freeBytes, inodes }: DiskRoom): number {
+  return lacksInodes(inodes) ? 0 : freeBytes;
 }
 
 /** Interval at which a write that must not be skipped is tried again while the disk is full. */

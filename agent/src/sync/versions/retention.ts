@@ -1,4 +1,10 @@
-import { type HistorySize, historyReserve, historyRoom } from '../../core/history/history-room.ts';
+import {
+  type HistorySize,
+  historyFiles,
+  historyInodesReserve,
+  historyReserve,
+  historyRoom,
+} from '../../core/history/history-room.ts';
 import type { DiskRoom, HistoryUse } from '../ports/folder.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
@@ -67,9 +73,11 @@ export class Retention {
   /** The disk was measured: what it lacks is taken from history at once. */
   measured(room: DiskRoom | undefined): void {
     if (room === undefined) return;
-    const { totalBytes, freeBytes } = room;
+    const { totalBytes, freeBytes, inodes } = room;
     const use = this.#context.folder.historyUse();
-    if (freeBytes < historyReserve(totalBytes) && use !== undefined && use.bytes > 0) this.#loop.poke();
+    const lacksInodes = inodes !== undefined && inodes.free < historyInodesReserve(inodes);
+    const isShort = freeBytes < historyReserve(totalBytes) || lacksInodes;
+    if (isShort && use !== undefined && use.versions > 0) this.#loop.poke();
   }
 
   /** The clock of this member and that of another one differ, and it is unknown which is right. */
@@ -84,9 +92,9 @@ export class Retention {
     const ageMsMax = this.#mayBeWrong ? Number.POSITIVE_INFINITY : this.#limits.ageMsMax;
     const { ok, room } = await folder.health();
     if (ok && room !== undefined) {
-      const { bytes } = await folder.countHistory();
+      const { bytes, versions } = await folder.countHistory();
       this.#bytesMax = historyRoom({ ...room, historyBytes: bytes }, size);
-      const limits = { bytesMax: this.#bytesMax, filesMax, ageMsMax };
+      const limits = { bytesMax: this.#bytesMax, filesMax: historyFiles(filesMax, versions, room.inodes), ageMsMax };
       await folder.trimHistory(limits, (content) => journal.heads.withContent(content) !== undefined);
     }
     this.#loop.in(intervalMs);
