@@ -1,3 +1,4 @@
+import { problemsMax } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { readStatus } from './status.ts';
@@ -50,4 +51,20 @@ test('[DB-A14] a member without room for its journal is behind by what the other
   expect(await until(isHeard, 60_000)).toBe(true);
   engine.context.problems.set('disk-full', {}, 'The disk is full.');
   expect(readStatus(engine, place).members).toMatchObject([{ self: true, behind: 1 }, { id: ant.id }]);
+});
+
+test('[CL5] lists the problems of the member before those of its paths, however many these are', async () => {
+  const { engine, until } = openTestMember([]);
+  void engine.start();
+  expect(await until(() => engine.lifecycle.state === 'active', 60_000)).toBe(true);
+  const { problems } = engine.context;
+  for (let index = 0; index < problemsMax + 5; index++) {
+    problems.set('path-permission', { path: `${index}` }, 'It cannot be read.');
+  }
+  problems.set('sync-failed', {}, 'It cannot be made durable.');
+  const seen = readStatus(engine, place);
+  expect(seen.problems[0]).toMatchObject({ code: 'sync-failed' });
+  expect(seen.problemCount).toBe(problemsMax + 6);
+  for (let index = 0; index < problemsMax; index++) problems.clearPath(`${index}`);
+  expect(readStatus(engine, place)).toMatchObject({ problems: [{ code: 'sync-failed' }], problemCount: 1 });
 });

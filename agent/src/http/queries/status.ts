@@ -15,7 +15,8 @@ export function readStatus(engine: Engine, place: Place): Status {
   const counts = journal.totals.counts();
   const members = readMembers(engine);
   const joined = members.filter((member) => member.state !== 'left');
-  const problemList = problems.list();
+  // Those of the whole member first: a full disk also has one for each file.
+  const problemList = [...problems.list()].sort((a, b) => Number(a.path !== undefined) - Number(b.path !== undefined));
   const work = engine.work.list();
   const limits = delayingLimits(engine);
   const known = journal.log.known();

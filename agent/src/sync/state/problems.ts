@@ -28,6 +28,8 @@ export class Problems {
   readonly #ofApplying = new Set<string>();
   /** The keys of problems of directories that cannot be listed: the directory itself can be observed. */
   readonly #ofListing = new Set<string>();
+  /** The problems of paths: only these can be without number. */
+  #ofPaths = 0;
   #beyondMax = 0;
 
   constructor(clock: Clock, appeared: (problem: Problem) => void) {
@@ -44,12 +46,14 @@ export class Problems {
     if (code === 'path-special' && this.has('path-in-the-way', subject)) return;
     const key = keyOf(code, subject);
     const known = this.#problems.get(key);
-    if (known === undefined && this.#problems.size >= problemsMax) {
+    const isFirstOfPath = known === undefined && subject.path !== undefined;
+    if (isFirstOfPath && this.#ofPaths >= problemsMax) {
       this.#beyondMax++;
       return;
     }
     const problem: Problem = { code, ...subject, detail, since: known?.since ?? this.#clock.wallMs() };
     this.#problems.set(key, problem);
+    if (isFirstOfPath) this.#ofPaths++;
     if (lastsMs !== undefined) this.#lastsUntilMs.set(key, this.#clock.monotonicMs() + lastsMs);
     if (known === undefined) this.#appeared(problem);
   }
@@ -68,7 +72,7 @@ export class Problems {
   }
 
   clear(code: ProblemCode, subject: Subject = {}): void {
-    if (this.#delete(keyOf(code, subject)) && this.#problems.size === 0) this.#beyondMax = 0;
+    this.#delete(keyOf(code, subject));
   }
 
   /** Withdraws problems that were not reported again in time. Must be called regularly. */
@@ -140,10 +144,11 @@ export class Problems {
     return this.#problems.size + this.#beyondMax;
   }
 
-  #delete(key: string): boolean {
+  #delete(key: string): void {
     this.#ofApplying.delete(key);
     this.#ofListing.delete(key);
-    return this.#problems.delete(key);
+    if (this.#problems.get(key)?.path !== undefined && --this.#ofPaths === 0) this.#beyondMax = 0;
+    this.#problems.delete(key);
   }
 }
 
