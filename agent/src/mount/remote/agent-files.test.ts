@@ -7,9 +7,6 @@ import { eventually } from '../../../../testkit/eventually.ts';
 import { CounterFile } from '../../os/counter-file.ts';
 import { AgentFiles } from './agent-files.ts';
 
-/** It journals a large directory, which takes longer than the answer to another question may take. */
-const settleMs = 9_500;
-
 let directory: string;
 let server: Server;
 let files: AgentFiles;
@@ -24,10 +21,14 @@ let afterAnswer: () => void;
 let refusal: number | undefined;
 /** The connections by which the mount has files kept. */
 let holds: ServerResponse[];
+/** Questions that are not answered yet: about renamed directories, and all others while the agent is silent. */
+let settling: ServerResponse[];
+let isSilent: boolean;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-agent-files-'));
   [remote, questions, afterAnswer, refusal, holds] = [[], 0, () => undefined, undefined, []];
+  [settling, isSilent] = [[], false];
   counters = new CounterFile(join(directory, 'remote-counters'));
   server = createServer((request, response) => {
     questions++;
@@ -41,9 +42,10 @@ beforeEach(async () => {
       return;
     }
     if (request.url?.includes('/remote/settle')) {
-      setTimeout(() => response.end('{}'), settleMs);
+      settling.push(response);
       return;
     }
+    if (isSilent) return;
     const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
     const found = remote.filter((each) => name === null || each === name).sort();
     const entries = found.map((each) => ({ name: each, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 }));
@@ -178,5 +180,11 @@ test('[OD12] a file is kept again after a restart of the agent, until it is rele
 });
 
 test('[OD12] the rename of a large directory is no error, however long the agent journals it', async () => {
-  await expect(files.renamed('d', 'e')).resolves.toBeUndefined();
+  isSilent = true;
+  const renamed = files.renamed('d', 'e');
+  await eventually(() => expect(settling).toHaveLength(1));
+  // It has waited for longer than any other question may.
+  await expect(files.remove('e/other')).rejects.toMatchObject({ code: 'EIO' });
+  settling[0]?.end('{}');
+  await expect(renamed).resolves.toBeUndefined();
 }, 20_000);
