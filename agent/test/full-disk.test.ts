@@ -15,24 +15,28 @@ const patience = { timeout: 20_000, interval: 100 };
 
 sceneTest('[JN11]', diskFull);
 
-describe.runIf(isRoot)('a full disk', () => {
+/** A cluster in which the folder of bee is on a disk of its own: a tmpfs with these options. */
+function useSmallDisk(options: string, env: Readonly<Record<string, string>> = {}) {
   const cluster = useCluster(['ant']);
-  let disk = '';
-
+  const disk = (): string => join(cluster().root, 'disk');
   beforeAll(async () => {
-    disk = join(cluster().root, 'disk');
-    await mkdir(disk);
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]);
-    await cluster().add('bee', { folder: join(disk, 'bee') });
+    await mkdir(disk());
+    await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk()]);
+    await cluster().add('bee', { folder: join(disk(), 'bee'), start: { env } });
     await cluster().connected();
   });
   afterAll(async () => {
     await cluster().member('bee').kill();
-    await run('umount', ['-l', disk]);
+    await run('umount', ['-l', disk()]);
   });
+  return { cluster, disk };
+}
 
-  const fillUp = () => shell(disk, 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
-  const makeRoom = () => rmSync(join(disk, 'ballast'));
+describe.runIf(isRoot)('a full disk', () => {
+  const { cluster, disk } = useSmallDisk('size=48m');
+
+  const fillUp = () => shell(disk(), 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
+  const makeRoom = () => rmSync(join(disk(), 'ballast'));
 
   test('[ST7] old versions are kept and counted, and give way to a full disk', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
@@ -84,7 +88,7 @@ describe.runIf(isRoot)('a full disk', () => {
   test('[CL5] leave, status, up and init report it, and change nothing', async () => {
     const bee = cluster().member('bee');
     const before = namesOf(await cluster().settled());
-    const other = join(disk, 'other');
+    const other = join(disk(), 'other');
     await mkdir(other);
     await fillUp();
     const leave = await lockstep(['leave', bee.folder]);
@@ -106,20 +110,7 @@ describe.runIf(isRoot)('a full disk', () => {
 });
 
 describe.runIf(isRoot)('a disk whose inodes are used up', () => {
-  const cluster = useCluster(['ant']);
-  let disk = '';
-
-  beforeAll(async () => {
-    disk = join(cluster().root, 'disk');
-    await mkdir(disk);
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=200m,nr_inodes=3000', 'tmpfs', disk]);
-    await cluster().add('bee', { folder: join(disk, 'bee') });
-    await cluster().connected();
-  });
-  afterAll(async () => {
-    await cluster().member('bee').kill();
-    await run('umount', ['-l', disk]);
-  });
+  const { cluster } = useSmallDisk('size=200m,nr_inodes=3000');
 
   const putMany = (member: Member, directory: string, files: number) =>
     shell(member.folder, `mkdir ${directory} && seq ${files} | split -l 1 -a 4 - ${directory}/f`);
@@ -141,27 +132,14 @@ describe.runIf(isRoot)('a disk whose inodes are used up', () => {
 });
 
 describe.runIf(isRoot)('a full disk under a cache that is not', () => {
-  const cluster = useCluster(['ant']);
-  let disk = '';
-
-  beforeAll(async () => {
-    disk = join(cluster().root, 'disk');
-    await mkdir(disk);
-    await run('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', disk]);
-    const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '100 MiB', LOCKSTEP_PREFETCH: 'false' };
-    await cluster().add('bee', { folder: join(disk, 'bee'), start: { env } });
-    await cluster().connected();
-  });
-  afterAll(async () => {
-    await cluster().member('bee').kill();
-    await run('umount', ['-l', disk]);
-  });
+  const env = { LOCKSTEP_CONTENT: 'on-demand', LOCKSTEP_CACHE_SIZE: '100 MiB', LOCKSTEP_PREFETCH: 'false' };
+  const { cluster, disk } = useSmallDisk('size=48m', env);
 
   test('[OD2] a read of what has no room there fails soon, and succeeds once there is room', async () => {
     const [ant, bee] = [cluster().member('ant'), cluster().member('bee')];
     await ant.put('film', 'f'.repeat(1_000_000));
     await level(bee, ant);
-    await shell(disk, 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
+    await shell(disk(), 'dd if=/dev/zero of=ballast bs=4k 2>/dev/null || true');
     const isFull = async () => (await bee.status()).problems.some(({ code }) => code === 'disk-full');
     await expect.poll(isFull, patience).toBe(true);
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -170,7 +148,7 @@ describe.runIf(isRoot)('a full disk under a cache that is not', () => {
       expect([answer.status, await answer.text()]).toEqual([507, expect.stringContaining('no room for film')]);
       expect(performance.now() - startedMs).toBeLessThan(6_000);
     }
-    rmSync(join(disk, 'ballast'));
+    rmSync(join(disk(), 'ballast'));
     await expect.poll(() => read(bee, 'film').catch(() => ''), patience).toHaveLength(1_000_000);
   });
 });
