@@ -18,7 +18,7 @@ import { removeTree } from './remove.ts';
 import { restoreStateDirectories } from './state-directories.ts';
 import type { EntryStats, SystemCalls } from './system-calls.ts';
 import { Watcher } from './watch/watcher.ts';
-import { WorkerPool } from './worker/worker-pool.ts';
+import { threadsWayOut, WorkerPool } from './worker/worker-pool.ts';
 
 export interface OpenFolderOptions {
   readonly root: string;
@@ -58,10 +58,9 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     options.onFatal?.(error);
   };
   const onFewer = (error: unknown): void => {
-    const limit = 'raise the limit of processes (ulimit -u, TasksMax= of the service, or that of the container)';
     log.warn(
       { error: String(error) },
-      `a second thread for the folder cannot be started, so one does all work: ${limit}`,
+      `a second thread for the folder cannot be started, so one does all work: ${threadsWayOut}`,
     );
   };
   return new DiskFolder({

@@ -26,6 +26,10 @@ export function workersFromEnvironment(setting: string | undefined): number {
 /** Bounds the heap of one worker: a batch is a few thousand small objects, and file contents are outside the heap. */
 const heapLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 8 };
 
+/** The way out if a thread cannot be started. */
+export const threadsWayOut =
+  'raise the limit of processes (ulimit -u, TasksMax= of the service, or that of the container)';
+
 /** The time after which a further thread that could not be started is tried again. */
 const startAgainMs = 60_000;
 
@@ -167,8 +171,7 @@ export class WorkerPool implements JobRunner {
     } catch (error) {
       const wanted = this.#workersMax;
       if (this.#threads.length === 0) {
-        const limit = 'raise the limit of processes: ulimit -u, TasksMax= of the service, or that of the container';
-        const failure = new Error(`it could not be started, ${String(error)}; ${limit}`, { cause: error });
+        const failure = new Error(`it could not be started, ${String(error)}; ${threadsWayOut}`, { cause: error });
         // As if it had ended: the caller of a job is not the one to tell.
         setImmediate(() => this.#failed(failure));
       } else {
