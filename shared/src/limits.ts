@@ -73,6 +73,12 @@ export const sendQueueBytesMax = 4 * 1_048_576;
 /** Paths observed or applied in one batch under the folder lock: bounds how long the other side waits. */
 export const batchPathsMax = 512;
 
+/**
+ * Operations, or rows of `disk`, that one transaction journals. A change with more, as of a renamed directory, takes several, and other tasks
+ * run between them.
+ */
+export const transactionRowsMax = 1_000;
+
 /** Bytes of small files read or written in one batch. */
 export const batchBytesMax = 16 * 1_048_576;
 
@@ -277,7 +283,7 @@ export const vanishedHoldMs = 20;
  */
 export const unreadHoldMs = 10_000;
 
-/** The most entries below a directory that is renamed whole; above it they are renamed one by one. Bounds one transaction. */
+/** The most entries below a directory that is renamed whole; above it they are renamed one by one. Bounds the group. */
 export const directoryRenameEntriesMax = 100_000;
 
 /** The largest span: a rename makes the directory and each entry in it, and deletes each under its old name. */

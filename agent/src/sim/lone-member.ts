@@ -1,4 +1,4 @@
-import { type Dot, type MemberId, type Operation, type OriginId, parentOf } from '@lockstep/shared';
+import { type Dot, type MemberId, type Operation, type OriginId, parentOf, transactionRowsMax } from '@lockstep/shared';
 import { marksOf } from '../core/marks.ts';
 import { nextVersion } from '../core/version.ts';
 import { openJournal } from '../store/journal.ts';
@@ -11,6 +11,7 @@ import { Peers } from '../sync/members/peers.ts';
 import type { Folder } from '../sync/ports/folder.ts';
 import type { Journal } from '../sync/ports/journal.ts';
 import { Facts } from '../sync/scheduling/facts.ts';
+import { Splitter } from '../sync/scheduling/splitter.ts';
 import { TrafficLimit } from '../sync/scheduling/traffic-limit.ts';
 import { type Context, FolderLock } from '../sync/state/context.ts';
 import { Events } from '../sync/state/events.ts';
@@ -64,7 +65,13 @@ export class LoneMember {
       keepsBirths = true,
       seed = 1,
       onDemand = false,
-    }: { readonly keepsBirths?: boolean; readonly seed?: number; readonly onDemand?: boolean } = {},
+      transactionRows = transactionRowsMax,
+    }: {
+      readonly keepsBirths?: boolean;
+      readonly seed?: number;
+      readonly onDemand?: boolean;
+      readonly transactionRows?: number;
+    } = {},
   ) {
     const random = new Random(seed);
     const life = new Life();
@@ -112,6 +119,7 @@ export class LoneMember {
       log: { debug: quiet, info: quiet, warn: quiet, error },
       startedAtMs: clock.wallMs(),
       lock: new FolderLock(),
+      splitter: new Splitter(clock, transactionRows),
       problems: new Problems(clock, quiet),
       ignored: new IgnoreFile(''),
       hiding: new Set(),

@@ -108,6 +108,8 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly remoteCounters?: RemoteCounters | undefined;
+  /** Operations or rows that one transaction journals; see `transactionRowsMax`. */
+  readonly transactionRows?: number | undefined;
   /** Returns the processors in use since its last call, for the heartbeat. */
   readonly load?: (() => number) | undefined;
   /** The present boot of the machine; undefined if it is unknown. */

@@ -4,7 +4,7 @@ import { type DiskEntry, type Fingerprint, isDirectoryMode, type PendingPath } f
 import { nextVersion } from '../version.ts';
 import type { Action, ContentSource } from './action.ts';
 import { type Plan, planBatch } from './plan.ts';
-import type { PlanView } from './plan-step.ts';
+import type { MovedEntry, PlanView } from './plan-step.ts';
 
 /** The entry at a path, or that of a head. Content ids are single letters here. */
 export interface Shape {
@@ -155,13 +155,19 @@ export class World implements PlanView {
     return [...this.heads.values()].some((head) => isLive(head) && isBelow(head.path, path));
   }
 
-  diskBelow(path: string): readonly DiskEntry[] {
-    const rows = [...this.rows.values()].filter((row) => row.fingerprint && isBelow(row.path, path));
-    return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+  moved(from: string, path: string): readonly MovedEntry[] {
+    const rows = [...this.rows.values()].filter((row) => row.fingerprint && isBelow(row.path, from));
+    return rows
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+      .map((row) => {
+        const target = path + row.path.slice(from.length);
+        const isInTheWay = this.disk(target)?.fingerprint !== undefined;
+        return { row, before: this.head(row.path), after: this.head(target), isInTheWay };
+      });
   }
 
   hasDiskBelow(path: string): boolean {
-    return this.diskBelow(path).length > 0;
+    return [...this.rows.values()].some((row) => row.fingerprint && isBelow(row.path, path));
   }
 
   movesWhole({ path }: Operation): boolean {

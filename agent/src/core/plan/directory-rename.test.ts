@@ -225,19 +225,19 @@ describe('renames of directories', () => {
         ...deleted(...names.map((name) => `a/${name}`)),
       },
     });
-    const asked = { disk: 0, diskBelow: 0, hasLiveBelow: 0 };
+    const asked = { disk: 0, moved: 0, hasLiveBelow: 0 };
     const diskOf = world.disk.bind(world);
-    const below = world.diskBelow.bind(world);
+    const moved = world.moved.bind(world);
     world.disk = (path) => {
       asked.disk++;
       return diskOf(path);
     };
-    world.diskBelow = (path) => {
-      asked.diskBelow++;
-      return below(path);
+    world.moved = (from, path) => {
+      asked.moved++;
+      return moved(from, path);
     };
     expect(world.plan('live').steps).toHaveLength(1);
-    expect(asked.diskBelow).toBe(1);
+    expect(asked.moved).toBe(1);
     expect(asked.disk).toBeLessThan(10_100);
   });
 });

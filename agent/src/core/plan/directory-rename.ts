@@ -1,6 +1,15 @@
 import type { Operation } from '@lockstep/shared';
 import { entryType, isBelow, isLive } from '@lockstep/shared';
-import { type DiskChange, entryFor, isDirectoryMode, isSameTime } from '../entry.ts';
+import {
+  type DiskChange,
+  type DiskEntry,
+  entryFor,
+  type Fingerprint,
+  isDirectoryMode,
+  isFileMode,
+  isSameTime,
+  permissions,
+} from '../entry.ts';
 import type { PlanStep, PlanView } from './plan-step.ts';
 
 export interface DirectoryRename {
@@ -29,19 +38,18 @@ export function planDirectoryRename(
   const names: string[] = [];
   const dealtWith: string[] = [from];
   const directories: string[] = [];
-  for (const row of view.diskBelow(from)) {
+  for (const { row, before, after, isInTheWay } of view.moved(from, path)) {
     if (leaving.has(row.path)) continue;
     if (row.damaged) return undefined;
     const name = row.path.slice(from.length + 1);
     const target = `${path}/${name}`;
-    const before = view.head(row.path);
-    const after = view.head(target);
-    if (!row.fingerprint || !before || isLive(before) || !after || !isLive(after)) return undefined;
-    if (view.disk(target)?.fingerprint !== undefined) return undefined;
+    if (!row.fingerprint || !before || isLive(before) || !after || !isLive(after) || isInTheWay) return undefined;
     const isDirectory = isDirectoryMode(row.fingerprint.mode);
     if (view.ignores(row.path, isDirectory) || view.ignores(target, isDirectory)) return undefined;
-    const shown = view.shown(row);
-    if (shown === undefined || !isSameEntry(shown, after)) return undefined;
+    if (!isAsOnDisk(row, row.fingerprint, after)) {
+      const shown = view.shown(row);
+      if (shown === undefined || !isSameEntry(shown, after)) return undefined;
+    }
     names.push(name);
     dealtWith.push(row.path, target);
     if (isDirectory) directories.push(target);
@@ -62,6 +70,16 @@ export function planDirectoryRename(
     record: (left, racy) => [entryFor(path, head, left, racy), ...changes],
   };
   return { step, dealtWith, directories };
+}
+
+/** True when the entry has all that `after` says. Of a link, and of what the file system could not keep, only the operation of its row tells. */
+function isAsOnDisk({ content }: DiskEntry, { mode, mtimeMs }: Fingerprint, after: Operation): boolean {
+  if (permissions(mode) !== after.mode) return false;
+  const type = entryType(after);
+  if (type === 'directory') return isDirectoryMode(mode);
+  return (
+    type === 'file' && isFileMode(mode) && content === after.content && isSameTime(mtimeMs * 1000, after.mtimeUs ?? 0)
+  );
 }
 
 /** True when a move of the entry that shows `shown` is enough to show `after`. A link's own time is carried along, not corrected. */

@@ -2,6 +2,15 @@ import type { ContentId, Operation } from '@lockstep/shared';
 import type { DiskChange, DiskEntry, Fingerprint } from '../entry.ts';
 import type { ActionRequest, ContentSource } from './action.ts';
 
+/** An entry in a directory that is renamed, with the visible heads of its old and its new path. */
+export interface MovedEntry {
+  readonly row: DiskEntry;
+  readonly before: Operation | undefined;
+  readonly after: Operation | undefined;
+  /** The disk shows an entry at the new path. */
+  readonly isInTheWay: boolean;
+}
+
 /** The facts about paths outside its batch that planning may ask for. Answers must not change while a plan is made. */
 export interface PlanView {
   /** The visible head. */
@@ -10,8 +19,8 @@ export interface PlanView {
   /** The operation that a row of `disk` shows. */
   shown(entry: DiskEntry): Operation | undefined;
   hasLiveBelow(directory: string): boolean;
-  /** Rows of existing entries below `directory`, all of them. */
-  diskBelow(directory: string): readonly DiskEntry[];
+  /** The existing entries below `from`, by path, which a rename of that directory moves to `path`. */
+  moved(from: string, path: string): readonly MovedEntry[];
   hasDiskBelow(directory: string): boolean;
   /**
    * False when the rename `operation` was tried and one rename(2) cannot do it. Either an entry that the journal does not know kept the

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
-import type { MemberId } from '@lockstep/shared';
+import { type MemberId, transactionRowsMax } from '@lockstep/shared';
 import { Random } from '../base/random.ts';
 import { Scheduler } from '../base/scheduler.ts';
 import { worldBeganMs } from '../base/sim-clock.ts';
@@ -33,6 +33,7 @@ const calm: MachineConduct = {
   canSyncFileSystem: true,
   rots: false,
   cacheBytes: 0,
+  transactionRows: transactionRowsMax,
   faults: { setBack: 0 },
 };
 

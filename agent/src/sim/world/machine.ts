@@ -177,6 +177,7 @@ export class Machine {
       clock: new SimClock({ scheduler, wall: this.wall, random: this.#random.fork(), life }),
       log: agentLog({ machine: this, life, story, failed: (what) => this.#around.failed(this, what) }),
       boot: { id: `${this.boots}`, beganMs: this.wall.preciseMs() - (scheduler.nowMs - this.#bootedAtMs) },
+      transactionRows: scenario.transactionRows,
       settings: { cacheSize: { bytes: scenario.cacheBytes }, ...(scenario.rots && { scrubIntervalMs }) },
     });
     this.engine = engine;

@@ -1,3 +1,4 @@
+import { transactionRowsMax } from '@lockstep/shared';
 import type { Random } from '../base/random.ts';
 import type { WatchConduct } from '../folder/sim-watcher.ts';
 import type { NetworkConduct } from '../network/sim-network.ts';
@@ -83,13 +84,22 @@ export interface Scenario {
   readonly setsCopies: boolean;
   /** Files are read on these members. */
   readonly reads: boolean;
+  /** Operations or rows that one transaction journals. With few of them, agents are killed and members cut off in the middle of a change. */
+  readonly transactionRows: number;
 }
 
 /** The parameters that a machine needs. */
 export interface MachineConduct
   extends Pick<
     Scenario,
-    'watch' | 'callMsMax' | 'keepsBirths' | 'ordersNames' | 'canSyncFileSystem' | 'rots' | 'cacheBytes'
+    | 'watch'
+    | 'callMsMax'
+    | 'keepsBirths'
+    | 'ordersNames'
+    | 'canSyncFileSystem'
+    | 'rots'
+    | 'cacheBytes'
+    | 'transactionRows'
   > {
   readonly faults: Pick<FaultWeights, 'setBack'>;
 }
@@ -158,6 +168,7 @@ export function drawScenario(random: Random): Scenario {
     cacheBytes: 0,
     setsCopies: false,
     reads: true,
+    transactionRows: transactionRowsMax,
   };
   // Drawn last, so that it changes no other world.
   const hasForks = members > 2 && random.chance(0.15);
@@ -165,8 +176,8 @@ export function drawScenario(random: Random): Scenario {
   const mapsFiles = scenario.mapsFiles && scenario.faults.clockJump === 0;
   const hasLargeFiles = members > 2 && random.chance(0.4);
   const drawn = { ...scenario, mapsFiles, hasLargeFiles };
-  if (hasForks) return withForks(drawn);
-  return random.chance(0.2) ? withOnDemand(drawn, random) : drawn;
+  const other = hasForks ? withForks(drawn) : random.chance(0.2) ? withOnDemand(drawn, random) : drawn;
+  return random.chance(0.4) ? { ...other, transactionRows: 1 + random.below(4) } : other;
 }
 
 /** A cache with room for all files of a world, large ones included. */

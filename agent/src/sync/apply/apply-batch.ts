@@ -88,7 +88,9 @@ export class ApplyBatch {
       movesWhole: (operation) => this.#executor.movesWhole(operation),
     });
     // Operations of others are journaled without the folder lock. The plan asks the journal about other paths: both must be of one moment.
-    const ready = journal.totals.digest() === digest ? examined : examined.filter((row) => this.#isCurrent(row));
+    const isAsRead = journal.totals.digest() === digest;
+    if (!isAsRead) view.readAgain();
+    const ready = isAsRead ? examined : examined.filter((row) => this.#isCurrent(row));
     if (ready.length === 0) return nothingReady;
     const plan = planBatch(ready, view);
     const records = await this.#withoutChanged(plan.records);

@@ -87,7 +87,8 @@ export class StepExecutor {
         planAgain = this.#failed(step, result) || planAgain;
         continue;
       }
-      changes.push(...step.record(result.fingerprint, result.racy ?? false));
+      // The rename of a directory has more of them than a call can have arguments.
+      for (const change of step.record(result.fingerprint, result.racy ?? false)) changes.push(change);
       count++;
       this.#blocked.over(step.path);
       if (action.do === 'write') {
@@ -106,7 +107,7 @@ export class StepExecutor {
       if (holdsIgnoreRules(step.path)) this.#context.facts.rulesTouched.publish();
     }
     for (const content of taken) this.#transfers.applied(content);
-    recordBatch(journal, changes, this.#failedSteps.noted);
+    await recordBatch(this.#context, changes, this.#failedSteps.noted);
     await this.#failedSteps.record(steps.filter((_, index) => results[index]?.result === 'problem'));
     if (changes.length > 0) this.#context.facts.applied.publish({ entries: count, bytes });
     return { progress: changes.length > 0, planAgain };

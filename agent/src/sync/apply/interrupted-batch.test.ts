@@ -265,7 +265,7 @@ describe('[LC35] a change by a user over an entry that the agent may have put th
 
   test('an edit after a batch that was recorded supersedes the operation that was shown', async () => {
     begins('file');
-    recordBatch(member.journal, []);
+    await recordBatch(member.context, []);
     member.keeps('shown');
     replaces('file', 'edited');
     await beginsAgain();

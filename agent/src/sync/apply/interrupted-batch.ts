@@ -59,14 +59,23 @@ function targetsOf(steps: readonly PlanStep[]): readonly Target[] {
 }
 
 /** Records the results of the batch, and that it has ended. `unseen`: paths that are still to be examined. */
-export function recordBatch(journal: Journal, changes: readonly DiskChange[], unseen: readonly Target[] = []): void {
+export async function recordBatch(
+  { journal, splitter }: Pick<Context, 'journal' | 'splitter'>,
+  changes: readonly DiskChange[],
+  unseen: readonly Target[] = [],
+): Promise<void> {
   const left = JSON.stringify(unseen);
   const isNoted = (journal.settings.get(batchSetting) ?? nothing) !== left;
   if (changes.length === 0 && !isNoted) return;
-  journal.transaction(() => {
-    if (changes.length > 0) journal.disk.record(changes);
-    if (isNoted) journal.settings.note(batchSetting, left);
-  });
+  let recorded = 0;
+  // A batch of which only a part was recorded is examined at the next start: the note goes with the last part.
+  for await (const part of splitter.split(changes)) {
+    recorded += part.length;
+    journal.transaction(() => {
+      if (part.length > 0) journal.disk.record(part);
+      if (isNoted && recorded === changes.length) journal.settings.note(batchSetting, left);
+    });
+  }
 }
 
 /**
@@ -124,7 +133,7 @@ export class FailedSteps {
   /** Examines paths, and notes those that the disk does not show. */
   async #examine(changed: readonly Changed[]): Promise<void> {
     await this.#see(changed);
-    recordBatch(this.#context.journal, [], this.noted);
+    await recordBatch(this.#context, [], this.noted);
   }
 
   async #see(changed: readonly Changed[]): Promise<void> {
@@ -154,7 +163,7 @@ function pathsOf(journal: Journal, { path, from, whole }: Target): readonly Chan
   const paths = [path];
   for (let after: string | undefined; ; ) {
     const rows = journal.disk.below(path, after, batchPathsMax);
-    paths.push(...rows.map((row) => row.path));
+    for (const row of rows) paths.push(row.path);
     after = rows.at(-1)?.path;
     if (rows.length < batchPathsMax) break;
   }

@@ -5,6 +5,11 @@ import { supersedes } from '../../core/version.ts';
 import type { OperationWriter } from '../members/operation-writer.ts';
 import type { Context } from '../state/context.ts';
 
+/** True if the two are the halves of the rename of one file: killed between them, an agent would leave it at both names. */
+function isRename(before: Draft, draft: Draft): boolean {
+  return draft.kind === 'delete' && draft.path === before.from;
+}
+
 /** The drafts of operations and the rows of `disk` that one detection journals in one transaction. */
 export class ChangeBatch {
   readonly #context: Context;
@@ -46,13 +51,23 @@ export class ChangeBatch {
     this.#rows.push(change);
   }
 
-  /** Journals the batch: drafts in their order, then deletes, children first. `refused`: paths whose operations no other member would accept. */
-  commit(): { readonly drafts: readonly Draft[]; readonly refused: ReadonlySet<string> } {
+  /**
+   * Journals the batch: drafts in their order, then deletes, children first. A batch of many drafts takes several transactions, and other
+   * tasks run between them. `refused`: paths whose operations no other member would accept.
+   */
+  async commit(): Promise<{ readonly drafts: readonly Draft[]; readonly refused: ReadonlySet<string> }> {
     this.#deleteMissing();
     this.#deleted.sort((a, b) => (a.path < b.path ? 1 : -1));
-    const drafts = [...this.#created, ...this.#deleted].map((draft) => this.#withMissing(draft));
-    this.#noteReplaced(drafts);
-    return { drafts, refused: new Set(this.#operationWriter.commit(drafts, this.#rows).refused) };
+    const drafts = [...this.#created, ...this.#deleted];
+    const refused = new Set<string>();
+    let rows: readonly DiskChange[] = this.#rows;
+    for await (const part of this.#context.splitter.split(drafts, isRename)) {
+      const complete = part.map((draft) => this.#withMissing(draft));
+      this.#noteReplaced(complete);
+      for (const path of this.#operationWriter.commit(complete, rows).refused) refused.add(path);
+      rows = [];
+    }
+    return { drafts, refused };
   }
 
   /** Notes the rows of entries that users replaced: another detection may find these entries at other paths. */

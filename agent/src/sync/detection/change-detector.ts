@@ -78,7 +78,7 @@ class ChangeDetector {
     // Existing entries first, parents before children; then missing ones, children before parents: so a rename is first seen at its new name.
     for (let index = 0; index < batch.length; index++) await judge(index, ({ state }) => state !== 'absent');
     for (let index = batch.length - 1; index >= 0; index--) await judge(index, ({ state }) => state === 'absent');
-    const { drafts, refused } = this.#changes.commit();
+    const { drafts, refused } = await this.#changes.commit();
     // Deletes are not rate-limited: the next event at the path may be a rename to it.
     for (const { kind, path } of drafts) {
       if (refused.has(path)) this.detection.refuse(path);

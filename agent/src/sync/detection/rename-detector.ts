@@ -9,6 +9,7 @@ import {
 } from '../../core/entry.ts';
 import { type Draft, isCarriedAlong, isSameFile } from '../../core/local-change.ts';
 import type { Observation } from '../ports/observation.ts';
+import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 
 /** The source of a rename: the row of the old path, and whether that path is empty now. */
@@ -127,8 +128,9 @@ function holdsTheSame(row: DiskEntry, operation: Operation, existing: ExistingEn
 }
 
 /**
- * Drafts of the rename of a directory with all its entries: first the new tree, parents first, then the deletes of the old one,
- * children first. `span` of the first lets a receiver wait for all of them. Undefined if it is too large or cannot be listed whole.
+ * Drafts of the rename of a directory with all its entries: first the new tree, parents first, where the delete of a file's old name follows
+ * its new one; then the deletes of all else in the old tree, children first. If the agent is killed between two transactions, each file is
+ * at one name: the two stay together. `span` of the first lets a receiver wait for all of them. Undefined if it is too large or cannot be listed whole.
  */
 async function draftDirectoryRename(
   context: Context,
@@ -146,11 +148,13 @@ async function draftDirectoryRename(
   if (rows.some(({ damaged }) => damaged)) return undefined;
   const existing = await listBelow(context, path);
   if (existing === undefined) return undefined;
+  const yielder = new Yielder(context.clock);
   const created: Draft[] = [];
   const deleted: Draft[] = [
     { path: from, kind: 'delete', vanished: true, parents: [source.operation], replaced: undefined, groupPath: path },
   ];
   for (const row of rows) {
+    await yielder.maybeYield();
     const target = path + row.path.slice(from.length);
     const now = existing.get(target);
     const operation = journal.log.operation(row.dot);
@@ -172,6 +176,7 @@ async function draftDirectoryRename(
   }
   // Files that are fetched on demand are in the directory for its user, though not on this disk.
   for (const row of remote) {
+    await yielder.maybeYield();
     const target = path + row.path.slice(from.length);
     const [operation] = journal.heads.at(row.path);
     // One that was deleted elsewhere, or has a new version, is not the file that the user saw.
@@ -180,8 +185,6 @@ async function draftDirectoryRename(
     deleted.push({ path: row.path, kind: 'delete', vanished: true, parents: [operation], groupPath: path });
     created.push(remoteRenamedDraft(context, target, operation, path));
   }
-  created.sort(byPath);
-  deleted.sort(byPath).reverse();
   const first: Draft = {
     path,
     kind: 'mkdir',
@@ -192,7 +195,20 @@ async function draftDirectoryRename(
     groupPath: path,
     span: 1 + created.length + deleted.length,
   };
-  return [first, ...created, ...deleted];
+  return [first, ...inOrder(created, deleted)];
+}
+
+function inOrder(created: readonly Draft[], deleted: readonly Draft[]): readonly Draft[] {
+  const left = new Map(deleted.map((draft) => [draft.path, draft]));
+  const ordered: Draft[] = [];
+  for (const draft of created.toSorted(byPath)) {
+    ordered.push(draft);
+    const old = draft.kind === 'mkdir' || draft.from === undefined ? undefined : left.get(draft.from);
+    if (old === undefined) continue;
+    ordered.push(old);
+    left.delete(old.path);
+  }
+  return [...ordered, ...[...left.values()].sort(byPath).reverse()];
 }
 
 /** Drafts of the rename of one file or link: the new name, and the delete of the old one if that path is empty now. */

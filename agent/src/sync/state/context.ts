@@ -1,4 +1,10 @@
-import { carriedAddresses, inlineWaitingBytesMax, type MemberId, sentBytesCacheMax } from '@lockstep/shared';
+import {
+  carriedAddresses,
+  inlineWaitingBytesMax,
+  type MemberId,
+  sentBytesCacheMax,
+  transactionRowsMax,
+} from '@lockstep/shared';
 import { ByteCache } from '../contents/byte-cache.ts';
 import { MissingContents } from '../contents/missing-contents.ts';
 import { RemoteNames } from '../contents/remote-names.ts';
@@ -9,6 +15,7 @@ import type { Journal } from '../ports/journal.ts';
 import type { Log } from '../ports/log.ts';
 import type { RemoteCounters } from '../ports/remote-counters.ts';
 import { Facts } from '../scheduling/facts.ts';
+import { Splitter } from '../scheduling/splitter.ts';
 import { TrafficLimit } from '../scheduling/traffic-limit.ts';
 import { Events } from './events.ts';
 import { IgnoreFile, ignoreRulesSetting } from './ignore-file.ts';
@@ -58,6 +65,8 @@ export interface Context {
   readonly clock: Clock;
   readonly log: Log;
   readonly lock: FolderLock;
+  /** Splits large changes of the journal into several transactions. */
+  readonly splitter: Splitter;
   readonly problems: Problems;
   /** Start of this run of the agent, wall clock in milliseconds. */
   readonly startedAtMs: number;
@@ -86,8 +95,9 @@ export function createContext(parts: {
   readonly clock: Clock;
   readonly log: Log;
   readonly remoteCounters?: RemoteCounters | undefined;
+  readonly transactionRows?: number | undefined;
 }): Context {
-  const { identity, journal, folder, clock, log, remoteCounters } = parts;
+  const { identity, journal, folder, clock, log, remoteCounters, transactionRows = transactionRowsMax } = parts;
   const facts = new Facts();
   const events = new Events(journal, clock);
   // A machine with containers has dozens of addresses; the wire carries only the best ones.
@@ -109,6 +119,7 @@ export function createContext(parts: {
     }),
     startedAtMs: clock.wallMs(),
     lock: new FolderLock(),
+    splitter: new Splitter(clock, transactionRows),
     ignored: new IgnoreFile(journal.settings.get(ignoreRulesSetting)),
     hiding: new Set(),
     lastBoot: new LastBoot(),
