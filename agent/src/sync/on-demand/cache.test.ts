@@ -1,4 +1,5 @@
 import type { Operation } from '@lockstep/shared';
+import { freeBytesMin } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { virtualContent } from '../../sim/disk/content.ts';
@@ -285,4 +286,56 @@ test('[OD2] a read from a full cache fails for lack of the content, not of room,
   void onDemand.fetch('song').then((fetched) => failures.push(fetched));
   expect(await until(() => failures.length === 1, 6_000)).toBe(true);
   expect(failures).toMatchObject([{ isHere: false, code: 'content-missing' }]);
+});
+
+/** A member on demand with 40 files of 1 MiB, which bee has too. Without them its disk has `others` MiB free. */
+async function onSmallDisk(others: number) {
+  const bee = new ScriptedPeer('b');
+  bee.answer = (message) => {
+    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks: false, shows: true });
+  };
+  const { engine, volume, until } = openTestMember([bee], { onDemand: true });
+  const paths = Array.from({ length: 40 }, (_, index) => `song-${index}`);
+  for (const path of paths) volume.disk.write(path, virtualContent(path, mebibyte));
+  const here = (): number => paths.filter((path) => volume.disk.at(path) !== undefined).length;
+  const disk = { others };
+  const room = () => ({ freeBytes: (disk.others - here()) * mebibyte, totalBytes: 200 * mebibyte });
+  engine.context.folder.health = () => Promise.resolve({ ok: true, room: room() });
+  void engine.start();
+  engine.cache.limit({ bytes: 1_000 * mebibyte });
+  await until(() => engine.context.journal.totals.counts().disk.files === 40, minuteMs);
+  // The disk is measured each second.
+  await until(() => false, 5_000);
+  return { engine, here, disk, room, until };
+}
+
+test('[OD27] a disk that something else fills is given room by the files that other members have', async () => {
+  const { engine, here, disk, room, until } = await onSmallDisk(60);
+  await until(() => false, minuteMs);
+  expect(here()).toBe(40);
+  // Another program leaves 10 MiB.
+  disk.others = 50;
+  expect(await until(() => room().freeBytes >= 2 * freeBytesMin, minuteMs)).toBe(true);
+  await until(() => false, 10 * minuteMs);
+  expect(here()).toBe(50 - (2 * freeBytesMin) / mebibyte);
+  expect(engine.context.problems.list()).toEqual([]);
+});
+
+test('[OD27] a file that is read makes room for itself on a disk that is nearly full', async () => {
+  const { engine, here, until } = await onSmallDisk(60);
+  const outcome: unknown[] = [];
+  void engine.cache.reserve('film', 20 * mebibyte).then((reserved) => outcome.push(reserved));
+  expect(await until(() => outcome.length > 0, minuteMs)).toBe(true);
+  expect(outcome).toEqual([{ end: expect.any(Function) }]);
+  expect(here()).toBeLessThanOrEqual(60 - 20 - freeBytesMin / mebibyte);
+  expect(here()).toBeGreaterThan(0);
+});
+
+test('[OD27] a file for which the disk has no room at all is refused with the reason', async () => {
+  const { engine, here, until } = await onSmallDisk(60);
+  const outcome: unknown[] = [];
+  void engine.cache.reserve('film', 50 * mebibyte).then((reserved) => outcome.push(reserved));
+  expect(await until(() => outcome.length > 0, minuteMs)).toBe(true);
+  expect(outcome).toEqual([{ reason: expect.stringContaining('The disk of the folder has no room for film') }]);
+  expect(here()).toBe(40);
 });

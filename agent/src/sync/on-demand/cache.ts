@@ -1,4 +1,4 @@
-import type { ContentId } from '@lockstep/shared';
+import { type ContentId, freeBytesMin } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import { DraftRoom } from '../../core/cache/draft-room.ts';
@@ -16,6 +16,7 @@ import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
 import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
+import { usableBytes } from '../state/disk-room.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 
@@ -71,6 +72,8 @@ export class Cache {
   readonly raised = new Signal();
   #size: CacheSize;
   #diskBytes = Number.POSITIVE_INFINITY;
+  /** Bytes that the contents may take, so that the disk keeps some free: as of its last measurement. */
+  #bytesThatFit = Number.POSITIVE_INFINITY;
   /** Counts the attempts: while other members lack the files beyond the room, they are asked at growing intervals. */
   #attempts = 0;
   #againAtMs = 0;
@@ -91,9 +94,14 @@ export class Cache {
     this.#size = parts.size;
   }
 
-  /** Bytes that the contents may take. */
+  /** Bytes that the contents may take, if other files leave the disk room for them. */
   get bytesMax(): number {
     return 'bytes' in this.#size ? this.#size.bytes : Math.floor(this.#diskBytes * this.#size.share);
+  }
+
+  /** Bytes that the contents may take now. */
+  get #roomBytes(): number {
+    return Math.min(this.bytesMax, this.#bytesThatFit);
   }
 
   /** Bytes of the files that are here, of those that are coming, and of those that programs write through a mount. */
@@ -122,7 +130,7 @@ export class Cache {
 
   /** True if `bytes` more fit. */
   hasRoom(bytes: number): boolean {
-    return this.usedBytes + bytes <= this.bytesMax;
+    return this.usedBytes + bytes <= this.#roomBytes;
   }
 
   /** Sets another size. */
@@ -142,19 +150,25 @@ export class Cache {
     return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }
 
-  /** The disk was measured. Drops files beyond the room: users write into the folder without asking for room. */
+  /** The disk was measured. Drops files beyond the room: users write to the disk without asking for it. */
   measured(room: DiskRoom | undefined): void {
-    if (room !== undefined) this.#diskBytes = room.totalBytes;
+    if (room !== undefined) {
+      this.#diskBytes = room.totalBytes;
+      this.#bytesThatFit = Math.max(0, this.usedBytes + usableBytes(room) - freeBytesMin);
+    }
     const nowMs = this.#context.clock.monotonicMs();
     if (this.usedBytes <= this.bytesMax) {
       this.#overSinceMs = undefined;
+      this.#context.problems.clear('cache-full');
+    } else {
+      this.#overSinceMs ??= nowMs;
+      if (nowMs - this.#overSinceMs >= overUntilToldMs) this.#tellOverfull();
+    }
+    if (this.hasRoom(0)) {
       this.#attempts = 0;
       this.#againAtMs = 0;
-      this.#context.problems.clear('cache-full');
       return;
     }
-    this.#overSinceMs ??= nowMs;
-    if (nowMs - this.#overSinceMs >= overUntilToldMs) this.#tellOverfull();
     if (nowMs < this.#againAtMs) return;
     this.#attempts++;
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
@@ -190,7 +204,7 @@ export class Cache {
 
   /** Reserves free room for `bytes`, if there is enough that a reader will not soon need a file to be dropped. */
   reserveFree(bytes: number): Reserved | undefined {
-    if (this.usedBytes + bytes > this.bytesMax * lowShare) return undefined;
+    if (this.usedBytes + bytes > this.#roomBytes * lowShare) return undefined;
     const key = {};
     this.#reserved.set(key, bytes);
     return { end: () => void this.#reserved.delete(key) };
@@ -227,7 +241,7 @@ export class Cache {
     { bytes, wished }: { readonly bytes: number; readonly wished: number },
   ): Promise<string | undefined> {
     const { self, problems, log } = this.#context;
-    const isFree = wished > bytes && this.usedBytes + wished <= this.bytesMax * lowShare;
+    const isFree = wished > bytes && this.usedBytes + wished <= this.#roomBytes * lowShare;
     const more = isFree ? wished : bytes;
     if (self.onDemand !== true) return undefined;
     if (await this.#makeRoomSoon(more, () => room.grow(more))) {
@@ -250,6 +264,8 @@ export class Cache {
   #fullReason(path: string, bytes: number): string {
     if (bytes > this.bytesMax)
       return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
+    if (this.#bytesThatFit < this.bytesMax)
+      return `The disk of the folder has no room for ${path}, although files that other members have were dropped for it. Free some space.`;
     return (
       `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or not on enough other members yet. ` +
       'Raise cache_size, unpin something, or ask for fewer copies.'
@@ -294,8 +310,10 @@ export class Cache {
   /** `asksAll`: asks the others about files that could not be dropped a moment ago, too. Readers that wait share the last answers instead. */
   async #dropFor(bytes: number, asksAll: boolean): Promise<Outcome> {
     if (this.hasRoom(bytes)) return 'room';
-    if (bytes + this.#draftBytes > this.bytesMax) return 'never';
-    const lowBytes = Math.min(this.bytesMax - bytes, this.bytesMax * lowShare);
+    const roomBytes = this.#roomBytes;
+    if (bytes + this.#draftBytes > roomBytes) return 'never';
+    // A full disk gets some room at once, too.
+    const lowBytes = Math.min(roomBytes - bytes, roomBytes * lowShare, this.#bytesThatFit - bytes - freeBytesMin);
     // A file whose fetch ends during the attempt is not a candidate.
     const isComing = this.#reserved.size > 0;
     const nowMs = this.#context.clock.monotonicMs();
