@@ -14,6 +14,7 @@ beforeEach(async () => {
   await mkdir(join(ant, 'sub'));
   await symlink('sub', join(ant, 'link'));
   await symlink(ant, join(root, 'way'));
+  await symlink(join(ant, 'sub'), join(root, 'to-sub'));
 });
 
 afterEach(async () => {
@@ -32,7 +33,10 @@ const cases: readonly (readonly [
   ['ant/sub', undefined, undefined, ''],
   ['.', 'ant', undefined, ''],
   ['.', 'ant/sub/x', undefined, 'sub/x'],
+  ['.', 'way', undefined, ''],
+  ['.', 'way/', undefined, ''],
   ['.', 'way/sub', undefined, 'sub'],
+  ['.', 'to-sub', undefined, 'sub'],
   ['ant', 'link', undefined, 'link'],
   ['ant', 'link/x', undefined, 'sub/x'],
   ['.', 'sub/x', 'ant', 'sub/x'],

@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { pathFault } from '@lockstep/shared';
+import { LockstepError, pathFault } from '@lockstep/shared';
 import { findMemberFolder } from '../member-dir/state-directory.ts';
 import { diskError } from '../os/disk-error.ts';
 import { UsageError } from './exit-code.ts';
@@ -39,6 +39,20 @@ async function existingAbove(path: string): Promise<string> {
 }
 
 /**
+ * The member's folder that contains `place`, and the place. A link outside each member's folder is no entry of one, so it is followed: it may
+ * lead to a folder.
+ */
+async function folderOf(place: string): Promise<{ readonly folder: string; readonly place: string }> {
+  try {
+    return { folder: await findMemberFolder(await existingAbove(place)), place };
+  } catch (error) {
+    const target = await realpath(place).catch(() => place);
+    if (!(error instanceof LockstepError && error.code === 'not-a-member') || target === place) throw error;
+    return { folder: await findMemberFolder(await existingAbove(target)), place: target };
+  }
+}
+
+/**
  * Finds the member's folder of `path`: `directory` if given, else the one that contains the path. Without a path it is the whole folder
  * that contains `directory` or the current directory. Throws a UsageError for a path outside the folder.
  */
@@ -52,8 +66,8 @@ export async function findMemberPath(
   const base = await realpath(cwd);
   // If the folder is named explicitly from elsewhere, a relative path is relative to that folder.
   const inside = chosen === undefined || base === chosen || base.startsWith(chosen + sep) ? base : chosen;
-  const place = await placeOf(resolve(inside, path));
-  const folder = chosen ?? (await findMemberFolder(await existingAbove(place)));
+  const named = await placeOf(resolve(inside, path));
+  const { folder, place } = chosen === undefined ? await folderOf(named) : { folder: chosen, place: named };
   const relativePath = relative(folder, place);
   if (relativePath === '..' || relativePath.startsWith(`..${sep}`)) {
     throw new UsageError(`${place} lies outside ${folder}. Name a path inside the member's folder.`);

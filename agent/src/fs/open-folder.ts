@@ -6,6 +6,7 @@ import type { ReleasedFile } from '../sync/ports/folder.ts';
 import type { Log } from '../sync/ports/log.ts';
 import { moveFlatHistory } from './apply/history.ts';
 import { clearStaging, type ShownFiles } from './apply/left-files.ts';
+import { temporaryPath } from './apply/staging.ts';
 import { DiskFolder } from './disk-folder.ts';
 import { lstatIfThere } from './entry-stat.ts';
 import type { ApplyStep } from './fault-point.ts';
@@ -17,6 +18,7 @@ import { blockHash } from './read/content-id.ts';
 import { removeTree } from './remove.ts';
 import { restoreStateDirectories } from './state-directories.ts';
 import type { EntryStats, SystemCalls } from './system-calls.ts';
+import { hasUsableLinks, withoutLinks } from './usable-links.ts';
 import { Watcher } from './watch/watcher.ts';
 import { threadsWayOut, WorkerPool } from './worker/worker-pool.ts';
 
@@ -41,7 +43,7 @@ export interface OpenFolderOptions {
 export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder> {
   const { log, faultPoint } = options;
   const root = resolve(options.root);
-  const { places, released } = openPlaces({
+  const { places: opened, released } = openPlaces({
     root,
     memberName: options.memberName,
     realRoot: () => realpathSync(root),
@@ -52,6 +54,8 @@ export async function openFolder(options: OpenFolderOptions): Promise<DiskFolder
     temporaryName: temporaryNames('t0'),
     shown: options.shown,
   });
+  const lacksLinks = !hasUsableLinks(opened.system, () => temporaryPath(opened));
+  const places: Places = lacksLinks ? { ...opened, system: withoutLinks(opened.system), lacksLinks } : opened;
   if (places.foldsCase) log.warn({ root }, `${caseFolding.what} ${caseFolding.remedy}`);
   const onFatal = (error: Error): void => {
     log.error({ error: String(error) }, 'a worker of the folder ended');

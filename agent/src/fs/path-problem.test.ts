@@ -2,15 +2,29 @@ import { expect, test } from 'vitest';
 import { errorCodeOf } from '../os/system-error.ts';
 import { problemOf } from './path-problem.ts';
 
-test('a link on a file system without links is a problem that names the link', () => {
-  const error = Object.assign(new Error('EPERM'), { code: 'EPERM', syscall: 'symlink' });
-  expect(problemOf(error, 'a/b')).toEqual({
-    code: 'path-permission',
-    detail: expect.stringMatching(
-      /^a\/b is a symbolic link, and the file system of this folder allows none\. Remove the link/,
-    ),
-  });
-});
+// FUSE programs for FAT and exFAT answer ENOSYS.
+test.each(['EPERM', 'ENOSYS'])(
+  '%s for a link on a file system without links is a problem that names the link',
+  (code) => {
+    const error = Object.assign(new Error(code), { code, syscall: 'symlink' });
+    expect(problemOf(error, 'a/b')).toEqual({
+      code: 'path-permission',
+      detail: expect.stringMatching(
+        /^a\/b is a symbolic link, and the file system of this folder allows none\. Remove the link/,
+      ),
+    });
+  },
+);
+
+test.each(['rename', 'link', 'mkdir'])(
+  '[MT47] a name that the file system refuses in %s(2) is a problem that says so',
+  (syscall) => {
+    const error = Object.assign(new Error('EINVAL'), { code: 'EINVAL', syscall });
+    const { code, detail } = problemOf(error, 'a:b');
+    expect(code).toBe('path-permission');
+    expect(detail).toMatch(/^The file system of this folder does not allow the name of a:b: .* Rename it/);
+  },
+);
 
 test.each([
   ['EACCES', "a/b cannot be read or written: give the agent's user permission."],

@@ -10,13 +10,24 @@ export interface PathProblem {
   readonly mount?: string;
 }
 
+/** The errors of a file system without symbolic links: those of the kernel, and of a FUSE program. */
+const noLinkCodes: ReadonlySet<string | undefined> = new Set(['EPERM', 'ENOSYS', 'EOPNOTSUPP', 'ENOTSUP']);
+
+/** The calls that give an entry of the folder its name. */
+const namingCalls: ReadonlySet<string | undefined> = new Set(['rename', 'link', 'mkdir']);
+
+/** The errors of these calls for a name that the file system refuses, such as `a:b` on FAT. */
+const noNameCodes: ReadonlySet<string | undefined> = new Set(['EINVAL', 'EILSEQ']);
+
 /** The problem that a system error at `path` means for a user. Any other error is a bug: it is thrown again. */
 export function problemOf(error: unknown, path: string): PathProblem {
   const errorCode = errorCodeOf(error);
   if (errorCode === undefined) throw error;
   const shown = path || 'the folder';
   const subject = path || 'The folder';
-  if (errorCode === 'EPERM' && (error as NodeJS.ErrnoException).syscall === 'symlink') return noLinks(path);
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'symlink' && noLinkCodes.has(errorCode)) return noLinks(path);
+  if (namingCalls.has(syscall) && noNameCodes.has(errorCode)) return noSuchName(path);
   switch (errorCode) {
     case 'EACCES':
       return {
@@ -101,6 +112,16 @@ function noLinks(path: string): PathProblem {
     detail:
       `${path} is a symbolic link, and the file system of this folder allows none. Remove the link on a member that has it, or move this ` +
       'folder to ext4, xfs or btrfs.',
+  };
+}
+
+/** The problem of an entry whose name the file system of the folder refuses. */
+export function noSuchName(path: string): PathProblem {
+  return {
+    code: 'path-permission',
+    detail:
+      `The file system of this folder does not allow the name of ${path}: FAT, exFAT and NTFS allow none of \\ : * ? " < > |. Rename it on ` +
+      'a member that has it, or move this folder to ext4, xfs or btrfs.',
   };
 }
 

@@ -26,6 +26,8 @@ export interface OpenedPlaces {
   readonly cookies: string;
   /** True if the folder's file system treats `a` and `A` as the same name. */
   readonly foldsCase: boolean;
+  /** True if a second name of a file does not show the same file: none is made (`hasUsableLinks`). */
+  readonly lacksLinks?: boolean;
   readonly mounts: KnownMounts;
 }
 

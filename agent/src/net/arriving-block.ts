@@ -18,6 +18,11 @@ export class ArrivingBlock {
     this.#memory = buffers.take(blockBytes);
   }
 
+  /** The bytes of it that have come. */
+  get bytes(): number {
+    return this.#length;
+  }
+
   /** The place of the next bytes. Undefined if the block would be too long with them. */
   place(length: number): Uint8Array | undefined {
     const end = this.#length + length;

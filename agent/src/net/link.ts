@@ -130,6 +130,10 @@ export class SocketLink implements Link {
     return this.#tls.bytesRead + this.#unpackedBytes;
   }
 
+  partialBlockBytes(): number {
+    return this.#assembly.blockBytes();
+  }
+
   queuedBytes(lane?: BulkLane): number {
     return this.#queue.queuedBytes(lane);
   }

@@ -52,6 +52,26 @@ describe('a message in pieces', () => {
     expect(message.bytes.buffer.byteLength).toBe(blockBytes);
   });
 
+  test('[SY41] the bytes of a block that have come are known before it is complete', () => {
+    const assembly = new Assembly(new BlockBuffers());
+    const feed = (type: Stream, pieces: Buffer[][]) =>
+      pieces.map((piece) => {
+        assembly.add(piece);
+        return [type, assembly.blockBytes()];
+      });
+    const block = encodeMessage({ type: 'block', id: 7, bytes: new Uint8Array(5_000) });
+    const blockPieces = piecesOf(block, 2_000, 'blocks');
+    const headerBytes = 3 + lengthOf(block) - 5_000;
+    expect(feed('blocks', blockPieces)).toEqual([
+      ['blocks', 2_000 - headerBytes],
+      ['blocks', 4_000 - headerBytes - 3],
+      ['blocks', 0],
+    ]);
+    const [start = []] = piecesOf(encodeMessage({ type: 'pulled', id: 1, total: 1, done: false }), 4, 'operations');
+    assembly.add(start);
+    expect(assembly.blockBytes()).toBe(0);
+  });
+
   test('pieces of different streams may alternate', () => {
     const message = (fill: number) =>
       encodeMessage({ type: 'block', id: fill, bytes: new Uint8Array(9_000).fill(fill) });

@@ -25,6 +25,8 @@ const delayMsMax = 0xffff;
 export const streams = ['operations', 'small-blocks', 'blocks'] as const;
 export type Stream = (typeof streams)[number];
 
+const operationsStream = streams.indexOf('operations');
+
 /** The frames of one WebSocket message. */
 export type Frames = readonly [Uint8Array] | readonly [Uint8Array, Uint8Array];
 
@@ -136,6 +138,14 @@ export class Assembly {
     if (!isLast) return undefined;
     this.#blocks.delete(stream);
     return block.frames();
+  }
+
+  /** Bytes that have come of blocks that are not complete; of a compressed one as it is sent. */
+  blockBytes(): number {
+    let bytes = 0;
+    for (const block of this.#blocks.values()) bytes += block.bytes;
+    for (const [stream, pieces] of this.#pieces) if (stream !== operationsStream) bytes += lengthOf(pieces);
+    return bytes;
   }
 
   /** The block that begins with this piece; its header is taken off. Undefined if the message is another one. */

@@ -130,6 +130,7 @@ export class ScriptedPeer {
       remote: this.address,
       send: (message) => this.#deliver(() => this.#hear(message)),
       receivedBytes: () => this.#saidBytes + this.partialBytes,
+      partialBlockBytes: () => this.partialBytes,
       queuedBytes: () => 0,
       withdraw: () => [],
       whenDrained: (_lane, run) => run(),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fileSystemOf, judgeFileSystem } from './file-system.ts';
 import { judgeNode } from './node-version.ts';
-import { judgeWriting } from './permissions.ts';
+import { judgeSecret, judgeWriting } from './permissions.ts';
 
 const mountinfo = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:25 / /srv rw,nosuid shared:2 - xfs /dev/sdb1 rw
@@ -27,6 +27,20 @@ test('[DR3] a disk that the system stopped after an error is not written', () =>
     }),
   ]);
   expect(judgeWriting('/home/alice', mountinfo)).toEqual([]);
+});
+
+test('[DR3] a key that others can read on a disk without permissions needs more than a chmod', () => {
+  const key = '/srv/over/shared/.lockstep/identity.key';
+  expect(judgeSecret(key, 0o100600, mountinfo)).toEqual([]);
+  expect(judgeSecret(key, 0o100777, mountinfo)).toEqual([
+    expect.objectContaining({
+      level: 'fail',
+      remedy: `chmod 600 ${key}. If the mode stays as it is, fuse.sshfs keeps none: mount the disk with umask=077.`,
+    }),
+  ]);
+  expect(judgeSecret('/home/alice/key', 0o100640, mountinfo)).toEqual([
+    expect.objectContaining({ level: 'fail', remedy: 'chmod 600 /home/alice/key' }),
+  ]);
 });
 
 test.each([

@@ -94,7 +94,10 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
         ),
       ]
     : [];
-  const said = `The agent (process ${pid}) has been up for ${formatElapsed(nowMs() - status.member.startedAt)}`;
+  const upMs = nowMs() - status.member.startedAt;
+  // The clock was set back since.
+  const up = upMs < 0 ? 'is up' : `has been up for ${formatElapsed(upMs)}`;
+  const said = `The agent (process ${pid}) ${up}`;
   if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`), ...paused]);
   const detail = `${said} and reports ${formatItems(status.problemCount, 'problem')}.`;
   return Promise.resolve([

@@ -12,6 +12,9 @@ const { ok, warn, fail } = resultsOf('permissions');
 /** Files that only their owner may read: their content lets anyone act as this member, or as a member. */
 const secrets = ['cluster.key', 'identity.key'];
 
+/** File systems on which all files may have the mode that the mount gives them. */
+const mayKeepNoModes = /^(vfat|msdos|exfat|ntfs3?|fuse(blk)?(\..*)?)$/;
+
 async function missingRight(path: string, rights: number): Promise<string | undefined> {
   try {
     await access(path, rights);
@@ -64,11 +67,21 @@ async function checkEntry(path: string, rights: Rights): Promise<readonly CheckR
   return [fail(`${path} is not a ${kind}, and Lockstep needs one there.`, remedy)];
 }
 
-async function checkSecret(path: string): Promise<readonly CheckResult[]> {
+/** The result for a file that only its owner may read. `mountinfo`: the text of that file. */
+export function judgeSecret(path: string, mode: number, mountinfo: string): readonly CheckResult[] {
+  if ((mode & 0o077) === 0) return [];
+  const change = `chmod 600 ${shellWord(path)}`;
+  const type = fileSystemOf(path, mountinfo)?.type ?? '';
+  const remedy = mayKeepNoModes.test(type)
+    ? `${change}. If the mode stays as it is, ${type} keeps none: mount the disk with umask=077.`
+    : change;
+  const shown = (mode & 0o777).toString(8);
+  return [fail(`${path} can be read by others than its owner (mode ${shown}).`, remedy)];
+}
+
+async function checkSecret(path: string, mountinfo: string): Promise<readonly CheckResult[]> {
   const stats = await lstat(path).catch(() => undefined);
-  if (stats === undefined || (stats.mode & 0o077) === 0) return [];
-  const mode = (stats.mode & 0o777).toString(8);
-  return [fail(`${path} can be read by others than its owner (mode ${mode}).`, `chmod 600 ${shellWord(path)}`)];
+  return stats === undefined ? [] : judgeSecret(path, stats.mode, mountinfo);
 }
 
 /** Checks the owners: a command that was once run as root leaves files that the agent's user cannot write. */
@@ -107,10 +120,11 @@ export function judgeWriting(directory: string, mountinfo: string): readonly Che
 
 /** Checks that the folder and its state can be written, and that the keys are secret. */
 export async function checkPermissions({ directory, state }: Subject): Promise<readonly CheckResult[]> {
-  const stopped = judgeWriting(directory, (await readProc(mountinfoFile)) ?? '');
+  const mountinfo = (await readProc(mountinfoFile)) ?? '';
+  const stopped = judgeWriting(directory, mountinfo);
   const rights = [...stopped, ...(await checkRights(directory)), ...(await checkRights(state))];
   const found = [...rights];
-  for (const name of secrets) found.push(...(await checkSecret(join(state, name))));
+  for (const name of secrets) found.push(...(await checkSecret(join(state, name), mountinfo)));
   if (rights.length === 0)
     for (const [name, needed] of entries) found.push(...(await checkEntry(join(state, name), needed)));
   if (rights.length === 0) found.push(...(await checkOwners(state)), ...(await checkForOwner(directory, state)));

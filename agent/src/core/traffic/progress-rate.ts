@@ -5,7 +5,7 @@ const observedMsMin = 5_000;
 
 /** The progress of a member at one moment. */
 export interface ProgressSample {
-  /** Bytes of the newest contents that are in place or staged. */
+  /** Bytes of the newest contents that are in place or staged, or came of a block that is not complete. */
   readonly thereBytes: number;
   /** Bytes of the contents that the member itself journaled since the start: they did not arrive. */
   readonly ownBytes: number;

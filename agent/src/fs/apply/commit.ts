@@ -13,7 +13,7 @@ import {
   mtimeUsOf,
 } from '../entry-stat.ts';
 import type { FaultPoint } from '../fault-point.ts';
-import { type PathProblem, problemOf, reserved } from '../path-problem.ts';
+import { noSuchName, type PathProblem, problemOf, reserved } from '../path-problem.ts';
 import { isState, type Places } from '../places.ts';
 import { namesBelow } from '../read/list-directory.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
@@ -86,9 +86,9 @@ export class Commit {
     if (state !== undefined) {
       return { result: 'problem', ...reserved(state) };
     }
+    const targets: Target[] = [];
     try {
       this.#fault?.('check');
-      const targets: Target[] = [];
       for (const [index, path] of paths.entries()) {
         const checked = checkTarget(this.#places, this.#descents[index === 0 ? 0 : 1], path);
         if (checked !== undefined && 'result' in checked) return checked;
@@ -102,12 +102,28 @@ export class Commit {
       return withParentsOpen(this.#system, targets, (now) => this.#execute(request, staged, now));
     } catch (error) {
       const code = errorCodeOf(error);
+      const path = paths.at(-1) ?? '';
+      if (code === 'ENOENT' && this.#isNameRefused(error, targets, staged)) {
+        return { result: 'problem', ...noSuchName(path) };
+      }
       // An entry disappeared, or a new one appeared, since the check: a user changed the folder.
       if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST' || code === 'ENOTEMPTY' || code === 'EISDIR') {
         return changed;
       }
-      return { result: 'problem', ...problemOf(error, paths.at(-1) ?? '') };
+      return { result: 'problem', ...problemOf(error, path) };
     }
+  }
+
+  /** True if only the new name can be missing, as all else is there: some FUSE programs refuse a name with ENOENT. */
+  #isNameRefused(error: unknown, targets: readonly Target[], staged: StagedEntry | undefined): boolean {
+    const { path, dest = path } = error as NodeJS.ErrnoException & { readonly dest?: string };
+    if (!targets.some(({ entry, stats }) => entry === dest && stats === undefined)) return false;
+    if (staged !== undefined && lstatIfThere(this.#system, staged.temporary) === undefined) return false;
+    return targets.every((target) => {
+      const now = checkTarget(this.#places, target.descent, target.path);
+      if (now === undefined || 'result' in now) return false;
+      return target.stats === undefined ? now.stats === undefined : isOneInode(target.stats, now.stats);
+    });
   }
 
   /** The problem of a directory that must make room, but cannot be removed. Staging looks for that of a write. */

@@ -3,6 +3,7 @@ import { type FaultPoint, faultFromEnvironment } from '../fault-point.ts';
 import { nodeSystemCalls } from '../node-system-calls.ts';
 import { type Places, temporaryNames } from '../places.ts';
 import { blockHash } from '../read/content-id.ts';
+import { withoutLinks } from '../usable-links.ts';
 import { runJob } from './jobs.ts';
 import type { JobMessage, JobOrder, Jobs, WorkerMessage, WorkerOptions } from './worker-job.ts';
 import { countProgress, progressed } from './worker-progress.ts';
@@ -19,7 +20,7 @@ const fixed = {
   ...opened,
   // Each job opens it.
   top: undefined,
-  system: nodeSystemCalls(),
+  system: opened.lacksLinks === true ? withoutLinks(nodeSystemCalls()) : nodeSystemCalls(),
   hash: blockHash,
   temporaryName: temporaryNames(`t${threadId}`),
 };

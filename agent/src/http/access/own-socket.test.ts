@@ -1,10 +1,11 @@
 import { lstat, mkdtemp, rm, stat } from 'node:fs/promises';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ServedCluster } from '../../../test/support/served-cluster.ts';
 import { startHttp } from '../server.ts';
+import { serveOnSocket } from './own-socket.ts';
 
 async function serve(socketPath: string) {
   const served = await ServedCluster.open();
@@ -50,6 +51,17 @@ test.runIf(process.getuid?.() === 0)(
     await expect(lstat(dirname(path))).rejects.toMatchObject({ code: 'ENOENT' });
   },
 );
+
+test('[AC1] a FUSE program that makes a regular file instead is a file system that holds no sockets', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'lockstep-socket-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const app = { routing: () => undefined, server: createServer() };
+  const listen = () => Promise.reject(Object.assign(new Error('listen EIO'), { code: 'EIO' }));
+  const socket = await serveOnSocket(app, { addOwnConnection: () => undefined }, join(directory, 'api.sock'), listen);
+  expect((await stat(socket.path)).isSocket()).toBe(true);
+  expect(dirname(socket.path)).not.toBe(directory);
+  await socket.close();
+});
 
 test('[AC1] a socket that cannot be made is an error that names its path', async () => {
   const served = await ServedCluster.open();

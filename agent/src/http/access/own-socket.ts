@@ -17,20 +17,28 @@ export interface OwnSocket {
   close(): Promise<void>;
 }
 
-/** The errors of a file system that cannot hold sockets, such as vfat and some network file systems. */
-const noSockets = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL']);
+/**
+ * The errors of a file system that cannot hold sockets, such as vfat and some network file systems. A FUSE program for FAT or exFAT makes a
+ * regular file instead, which the kernel answers with EIO.
+ */
+const noSockets = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EINVAL', 'EIO']);
 
 /**
  * Serves the API on the Unix socket at `path` as well, which only the user of this process can open. A connection there needs no login. If
  * the file system of `path` cannot hold sockets, the socket is in a directory of its own of this user. Rejects with 'folder-not-writable'.
  */
-export async function serveOnSocket(app: FastifyInstance, access: Access, path: string): Promise<OwnSocket> {
+export async function serveOnSocket(
+  app: Pick<FastifyInstance, 'routing' | 'server'>,
+  access: Pick<Access, 'addOwnConnection'>,
+  path: string,
+  listen: typeof listenAt = listenAt,
+): Promise<OwnSocket> {
   const server = createServer(arrivalTimeouts, (request, response) => app.routing(request, response));
   server.on('connection', (socket) => access.addOwnConnection(socket));
   // The live streams listen there.
   server.on('upgrade', (...upgrade) => app.server.emit('upgrade', ...upgrade));
   try {
-    const place = await listenAt(server, path).then(
+    const place = await listen(server, path).then(
       () => ({ path, remove: path }),
       (cause: NodeJS.ErrnoException) => {
         if (!noSockets.has(cause.code ?? '')) throw cause;
@@ -78,6 +86,10 @@ async function listenAt(server: Server, path: string): Promise<void> {
     await once(server, 'listening');
     await chmod(draft, 0o600);
     await rename(draft, path);
+  } catch (cause) {
+    // It may be such a regular file.
+    await rm(draft, { force: true });
+    throw cause;
   } finally {
     await address.release();
   }

@@ -133,6 +133,11 @@ export class SimLink implements Link {
     return this.#receivedBytes;
   }
 
+  /** A message arrives whole. */
+  partialBlockBytes(): number {
+    return 0;
+  }
+
   queuedBytes(lane?: BulkLane): number {
     this.#prune();
     return this.#queue.reduce((sum, entry) => sum + (lane === undefined || entry.lane === lane ? entry.bytes : 0), 0);

@@ -88,6 +88,17 @@ export class BlockExchange {
     return new Map([...asked].map(([fetch, peers]) => [fetch, received(peers)]));
   }
 
+  /** Bytes per second of the blocks of the content that come now; 0 while no part of one has come. Members answer in the order of requests. */
+  arrivingPerSecond(fetch: Fetch): number {
+    let perSecond = 0;
+    for (const { request, aheadBytes } of this.#requests.pending(fetch)) {
+      const isNext = aheadBytes === blockRange(fetch.size, request.index).length;
+      if (!isNext || (request.peer.link?.partialBlockBytes() ?? 0) === 0) continue;
+      perSecond += 1_000 * (this.#rates.bytesPerMs(request.peer) ?? 0);
+    }
+    return perSecond;
+  }
+
   /** A member from which a block of the content is requested, preferably one that reports that it sends. */
   askedOf(fetch: Fetch): Peer | undefined {
     const peers = this.#requests.pending(fetch).map(({ request }) => request.peer);

@@ -15,6 +15,8 @@ export interface ArrivalReport {
 interface Fetching {
   /** Bytes of the missing contents that are staged, in whole or in part. */
   stagedBytes(): number;
+  /** Bytes that came of blocks that are not complete, and are not staged. */
+  partialBytes(): number;
   /** True if the members that sent them have no session any more. */
   hasNoSender(): boolean;
 }
@@ -67,7 +69,8 @@ export class Arrivals {
       this.#rate.rest();
       return;
     }
-    const sample = { thereBytes: totalBytes - missingBytes, ownBytes: this.#ownBytes };
+    const thereBytes = totalBytes - missingBytes + this.#fetcher.partialBytes();
+    const sample = { thereBytes, ownBytes: this.#ownBytes };
     this.#rate.note(sample, this.#context.clock.monotonicMs());
   }
 }

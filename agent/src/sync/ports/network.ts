@@ -20,6 +20,8 @@ export interface Link {
   withdraw(ids: ReadonlySet<number>): readonly number[];
   /** Bytes received so far, including those of an incomplete message. A compressed block that is complete counts as what it contains. */
   receivedBytes(): number;
+  /** Of these, the ones of blocks that are not complete. */
+  partialBlockBytes(): number;
   /** Bytes that are not handed to the kernel yet; with a lane only those that wait in it. */
   queuedBytes(lane?: BulkLane): number;
   /** Calls `run` once `queuedBytes(lane)` is below half of `sendQueueBytesMax`: at once if it is, never if the link closes before. */

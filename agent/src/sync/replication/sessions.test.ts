@@ -77,6 +77,7 @@ class End {
       },
       close: (reason) => this.#end(reason, true),
       receivedBytes: () => 0,
+      partialBlockBytes: () => 0,
       queuedBytes: () => 0,
       whenDrained: () => undefined,
     };

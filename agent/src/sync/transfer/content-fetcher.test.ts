@@ -294,3 +294,32 @@ test('[SY41] content comes from no member while the only one that sent some is a
   expect(await until(() => isThere('film'), 60_000)).toBe(true);
   expect(engine.transfers.hasNoSender()).toBe(false);
 });
+
+// Between two blocks the rate was 0, and in the seconds after one up to 50 times that of the line.
+test('[SY41] a file on a slow line has the rate at which its block comes', async () => {
+  const bytesPerSecond = 20_000;
+  const asked: WantMessage[] = [];
+  const { bee, until, byId, engine, scheduler } = await offered({ film: 20 }, (want) => asked.push(want));
+  expect(await until(() => asked.length > 0, 5_000)).toBe(true);
+  const trickle = (): void => {
+    bee.partialBytes += bytesPerSecond;
+    if (bee.partialBytes >= mebibyte) {
+      const { id, content, index } = asked.shift() as WantMessage;
+      bee.partialBytes = 0;
+      bee.say({ type: 'block', id, bytes: blockOf(byId.get(content) as Content, index) });
+    }
+    scheduler.after(1_000, trickle);
+  };
+  trickle();
+  const rates: number[] = [];
+  const sample = (): void => {
+    rates.push(engine.transfers.progress()[0]?.bytesPerSecond ?? 0);
+    scheduler.after(5_000, sample);
+  };
+  expect(await until(() => engine.transfers.progress()[0]?.doneBytes === mebibyte, 90_000)).toBe(true);
+  scheduler.after(2_000, sample);
+  expect(await until(() => engine.transfers.progress()[0]?.doneBytes === 3 * mebibyte, 180_000)).toBe(true);
+  expect(rates.length).toBeGreaterThan(10);
+  expect(Math.min(...rates)).toBeGreaterThan(bytesPerSecond / 2);
+  expect(Math.max(...rates)).toBeLessThan(bytesPerSecond * 2);
+});

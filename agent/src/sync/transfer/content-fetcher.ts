@@ -92,6 +92,9 @@ export class ContentFetcher {
 
   #progressOf(fetch: Fetch, asked: ReadonlyMap<Fetch, number>, nowMs: number): TransferProgress {
     const source = this.exchange.askedOf(fetch) ?? fetch.source;
+    const pace = fetch.arrivals.pace(nowMs, fetch.startedMs);
+    // On a slow line whole blocks are too far apart for a rate: it is 0 between two, and too high after one.
+    const arriving = this.exchange.arrivingPerSecond(fetch);
     return {
       path: fetch.operation.path,
       source: source?.id,
@@ -101,7 +104,7 @@ export class ContentFetcher {
       doneBytes: fetch.arrivals.done,
       reusedBytes: fetch.arrivals.reused,
       rates: fetch.arrivals.rates(nowMs),
-      bytesPerSecond: fetch.arrivals.pace(nowMs, fetch.startedMs),
+      bytesPerSecond: arriving > 0 ? Math.min(arriving, pace || arriving) : pace,
       startedMs: fetch.startedMs,
       progressMs: fetch.arrivals.lastMs,
       isAsked: asked.has(fetch),
@@ -123,9 +126,14 @@ export class ContentFetcher {
     return bytes;
   }
 
-  /** True if no member is connected. Also if the session with the last one that sent contents has ended, until another block comes. */
+  /** Bytes that came of blocks that are not complete: on a slow line one is on its way for a minute. */
+  partialBytes(): number {
+    return this.#peers.ready().reduce((sum, { link }) => sum + (link?.partialBlockBytes() ?? 0), 0);
+  }
+
+  /** True if no member is connected. Also if the session with the last one that sent contents has ended, until more comes. */
   hasNoSender(): boolean {
-    return this.exchange.isCutOff || this.#peers.ready().length === 0;
+    return (this.exchange.isCutOff && this.partialBytes() === 0) || this.#peers.ready().length === 0;
   }
 
   /** True while a connected member knows operations that this one does not know yet. */
