@@ -1,6 +1,6 @@
-import { batchPathsMax, dotKey } from '@lockstep/shared';
+import { batchPathsMax, dotKey, type Operation } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
-import type { FetchSize } from '../exchange/fetch.ts';
+import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import { WakeTimer } from '../scheduling/wake-timer.ts';
 import { Yielder } from '../scheduling/yielder.ts';
@@ -36,8 +36,8 @@ export class ApplyLoop {
   readonly #blocked: BlockedPaths;
   readonly #batches: ApplyBatch;
   readonly #yielder: Yielder;
-  /** Paths whose fetch has ended. */
-  readonly #fetched: string[] = [];
+  /** Paths that are not left to a pass over all: their fetch has ended, or should begin at once. */
+  readonly #soon: string[] = [];
   /** For each size, the path from which on fetches found no room. */
   readonly #fetchesFrom = new Map<FetchSize, string>();
   readonly #loop: TaskLoop;
@@ -88,7 +88,10 @@ export class ApplyLoop {
     for (const fact of [facts.revealed, facts.sessionOpened]) fact.on(() => this.unblock());
     facts.received.on((operations) => {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
-      if (operations.some((operation) => gate.isOpen(operation))) this.poke();
+      if (!operations.some((operation) => gate.isOpen(operation))) return;
+      // Its fetch takes long, and needs neither the disk nor the processor for itself: it begins before the small files of a pass are there.
+      this.#soon.push(...operations.filter(isLargeContent).map(({ path }) => path));
+      this.poke();
     });
     facts.fetched.on(({ paths }) => this.#applySoon(paths));
     facts.staged.on((content) => {
@@ -130,7 +133,7 @@ export class ApplyLoop {
 
   /** Applies these paths, whose fetches have ended or are wanted now, and begins the next fetches, without a pass over all the others. */
   #applySoon(paths: readonly string[]): void {
-    this.#fetched.push(...paths);
+    this.#soon.push(...paths);
     this.#loop.poke();
   }
 
@@ -166,7 +169,7 @@ export class ApplyLoop {
 
   async #run(): Promise<void> {
     if (this.#isHalted) return;
-    if (this.#fetched.length > 0) await this.#passFetched();
+    await this.#passSoon();
     const { restMs } = this.#yielder;
     if (this.#everything && restMs > 0) this.#timer.in(restMs);
     if (this.#everything && restMs === 0) await this.#passEverything();
@@ -203,6 +206,7 @@ export class ApplyLoop {
       const limit = fetches === undefined ? batchPathsMax : Math.max(1, this.#transfers.room(fetches.size));
       const query = { which, after, limit };
       await this.#yielder.maybeYield();
+      await this.#passSoon();
       if (this.#isHalted || journal.totals.counts().pending === 0) return outcome;
       // The rows are read under the lock: a change that is journaled in the meantime must not be planned over.
       const { last, ...done } = await lock.run(async () => {
@@ -236,14 +240,18 @@ export class ApplyLoop {
     if (!this.#fetchesFrom.has(size)) this.#fetchesFrom.set(size, from);
   }
 
-  async #passFetched(): Promise<void> {
+  async #passSoon(): Promise<void> {
     const { journal, lock } = this.#context;
-    while (this.#fetched.length > 0 && !this.#isHalted) {
-      const paths = [...new Set(this.#fetched.splice(0, batchPathsMax))].sort();
+    while (this.#soon.length > 0 && !this.#isHalted) {
+      const paths = [...new Set(this.#soon.splice(0, batchPathsMax))].sort();
       await lock.run(() => {
         const rows = paths.map((path) => ({ path, heads: journal.heads.at(path), disk: journal.disk.at(path) }));
         return this.#batches.run(rows.filter((row) => this.#isOpen(row)));
       });
     }
   }
+}
+
+function isLargeContent({ size = 0 }: Operation): boolean {
+  return fetchSize(size) === 'large';
 }
