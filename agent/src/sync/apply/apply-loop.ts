@@ -1,4 +1,4 @@
-import { batchPathsMax, dotKey, type Operation } from '@lockstep/shared';
+import { batchPathsMax, dotKey, type Operation, parentOf } from '@lockstep/shared';
 import type { PendingPath } from '../../core/entry.ts';
 import { type FetchSize, fetchSize } from '../exchange/fetch.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
@@ -90,7 +90,7 @@ export class ApplyLoop {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
       if (!operations.some((operation) => gate.isOpen(operation))) return;
       // Its fetch takes long, and needs neither the disk nor the processor for itself: it begins before the small files of a pass are there.
-      this.#soon.push(...operations.filter(isLargeContent).map(({ path }) => path));
+      for (const { path } of operations.filter(isLargeContent)) this.#soon.push(...this.#missingParents(path), path);
       this.poke();
     });
     facts.fetched.on(({ paths }) => this.#applySoon(paths));
@@ -227,6 +227,16 @@ export class ApplyLoop {
       if (last === undefined) return outcome;
       after = last;
     }
+  }
+
+  /** The directories above the path that are not on this disk yet, parents first. */
+  #missingParents(path: string): readonly string[] {
+    const missing: string[] = [];
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+      if (this.#context.journal.disk.at(parent)?.fingerprint !== undefined) break;
+      missing.unshift(parent);
+    }
+    return missing;
   }
 
   /** True for a path that is pending, or whose file is remote and wanted now. */
