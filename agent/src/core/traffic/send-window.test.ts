@@ -109,6 +109,16 @@ describe('[MB21] a link that is full', () => {
     expect(queuedMsMax).toBeLessThan(2 * (roundTripMs + limitMs));
   });
 
+  // To measure the empty link took two fifths of the time of the first one.
+  test.each([
+    ['20 kB/s, 2 s', 20, 2_000],
+    ['250 kB/s, 600 ms', 250, 600],
+  ])('%s, as by satellite: it is used', (_name, bytesPerMs, roundTripMs) => {
+    const { used, queuedMsMean } = new Bottleneck({ bytesPerMs, roundTripMs }).run(300_000).last(270_000);
+    expect(used).toBeGreaterThan(0.85);
+    expect(queuedMsMean).toBeLessThan(2 * Math.max(queueMs(roundTripMs, bytesPerMs), (3 * arrivalBytes) / bytesPerMs));
+  });
+
   test.each([
     ['125 MB/s, 0.5 ms', 125 * megabyte, 0.5, 20],
     ['12 MB/s, 16 ms', 12 * megabyte, 16, 40],

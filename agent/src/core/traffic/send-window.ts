@@ -16,8 +16,12 @@ const queueMsMin = 4;
 const roundMsMin = 30;
 /** A round with this many reports shows a queue even if the window was never full. */
 const reportsMin = 8;
-/** The time after which the delay of the empty link is measured again while data is being sent. */
-const baseAgeMsMax = 10_000;
+/**
+ * The time after which the delay of the empty link is measured again while data is being sent. The link is idle meanwhile, for some four round
+ * trips: so a tenth of the time is for that at most.
+ */
+const baseAgeMsMin = 10_000;
+const baseAgeRoundTrips = 40;
 /** Pieces sent one by one to measure it; the median counts. */
 const probePieces = 3;
 /**
@@ -200,7 +204,7 @@ export class SendWindow {
       this.#before ??= { windowBytes: this.#windowBytes, rate };
       this.#resize(this.#windowBytes - rate * excessMs);
     } else if (excessMs < 0 && round.wasFull && !this.#isStarting) this.#resize(this.#windowBytes - rate * excessMs);
-    if (round.wasFull && nowMs - this.#baseAtMs > baseAgeMsMax) this.#probe = [];
+    if (round.wasFull && nowMs - this.#baseAtMs > Math.max(baseAgeMsMin, baseAgeRoundTrips * this.#baseMs)) this.#probe = [];
   }
 
   /** Takes back what was shrunk if it has cost throughput, and measures the empty link again: it may have become longer. */
