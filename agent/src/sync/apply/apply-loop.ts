@@ -89,7 +89,7 @@ export class ApplyLoop {
     facts.received.on((operations) => {
       // An incomplete large rename cannot be applied yet, and streaming all of it again for each frame is expensive.
       if (!operations.some((operation) => gate.isOpen(operation))) return;
-      // Its fetch takes long, and needs neither the disk nor the processor for itself: it begins before the small files of a pass are there.
+      // A large content takes long to come, and the line is idle while a pass applies thousands of small files.
       for (const { path } of operations.filter(isLargeContent)) this.#soon.push(...this.#missingParents(path), path);
       this.poke();
     });

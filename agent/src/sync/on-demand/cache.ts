@@ -265,7 +265,7 @@ export class Cache {
     if (bytes > this.bytesMax)
       return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
     if (this.#bytesThatFit < this.bytesMax)
-      return `The disk of the folder has no room for ${path}, although files that other members have were dropped for it. Free some space.`;
+      return `The disk of the folder has no room for ${path}, even without the files here that other members have. Free some space.`;
     return (
       `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or not on enough other members yet. ` +
       'Raise cache_size, unpin something, or ask for fewer copies.'
