@@ -1,38 +1,11 @@
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
-import type { Clock, Timer } from '../ports/clock.ts';
+import { SlowClock } from './_fixtures.ts';
 import { LocalChanges } from './local-changes.ts';
 import { ScanQueue } from './scan-queue.ts';
 
 const count = 700;
-
-/** The clock of the member, on which each look at the time takes a while. */
-class SlowClock implements Clock {
-  turns = 0;
-  readonly #clock: Clock;
-  #spentMs = 0;
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-  wallMs(): number {
-    return this.#clock.wallMs();
-  }
-  monotonicMs(): number {
-    this.#spentMs++;
-    return this.#clock.monotonicMs() + this.#spentMs;
-  }
-  localMinute(): number {
-    return this.#clock.localMinute();
-  }
-  after(delayMs: number, run: () => void): Timer {
-    this.turns++;
-    return this.#clock.after(delayMs, run);
-  }
-  random(): number {
-    return this.#clock.random();
-  }
-}
 
 test('[LC46] a large directory is compared in parts, between which other tasks run', async () => {
   const member = new LoneMember();
@@ -46,7 +19,7 @@ test('[LC46] a large directory is compared in parts, between which other tasks r
   // Found without an event, as after a burst.
   disk.write('wide/new', contentOfText('new'));
   disk.unlink('wide/f7');
-  const clock = new SlowClock(member.context.clock);
+  const clock = new SlowClock(member.context.clock, 1);
   const marked: string[] = [];
   const scans = new ScanQueue(
     { ...member.context, clock },
