@@ -30,9 +30,10 @@ test('[ST3] history is trimmed in parts, between which other tasks run, also if 
     .finally(() => {
       isOver = true;
     });
-  for (let before = 0; !isOver; before = examined) {
-    mostAtOnce = Math.max(mostAtOnce, examined - before);
+  while (!isOver) {
+    const before = examined;
     await nextTurn();
+    mostAtOnce = Math.max(mostAtOnce, examined - before);
   }
   await trimmed;
   expect(examined).toBe(count);
