@@ -298,5 +298,8 @@ export const pullTimeoutMs = 60_000;
 /** Problems of paths kept one by one; more are only counted. */
 export const problemsMax = 1_000;
 
+/** Paths with a problem that are counted beyond those: bounds the memory of their set, some 20 MB. */
+export const problemsCountedMax = 100_000;
+
 /** The time that a source of content may be silent before another one is asked. */
 export const blockTimeoutMs = 60_000;

@@ -153,7 +153,8 @@ export class DiskFolder implements Folder {
       const isTogether =
         isWorthSyncingTogether(this.#control, group.length) && folderProblem(this.#places) === undefined;
       // One fsync for each also says which file the disk could not write.
-      if (!isTogether || !(await this.#control.syncFileSystem(fileSystem))) left.push(...group);
+      if (isTogether && (await this.#control.syncFileSystem(fileSystem))) continue;
+      for (const absolute of group) left.push(absolute);
     }
     const input = { paths, left: left.map((absolute) => absolute.slice(root.length + 1)) };
     return await this.#workers.run('sync', input, 'background');

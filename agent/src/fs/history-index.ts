@@ -7,23 +7,25 @@ import type { JobRunner } from './worker/worker-job.ts';
 /** Directories listed by one job: each holds a 256th of history. */
 const shardsAtOnce = 8;
 
-/** Versions removed by one job. */
-const forgottenAtOnce = 4_096;
+type Clocks = Pick<ControlCalls, 'wallMs' | 'monotonicMs' | 'turn'>;
+
+/** Versions that are examined between two pauses, and removed by one job. */
+const examinedAtOnce = 512;
 
 /**
  * An index of history in memory, oldest first. The agent's own changes are recorded as they are made. The disk is listed at the first use
  * and then rarely, for changes by others.
  */
 export class HistoryIndex {
-  readonly #workers: JobRunner;
-  readonly #control: ControlCalls;
+  readonly #workers: Pick<JobRunner, 'run'>;
+  readonly #control: Clocks;
   #versions = new Map<ContentId, KeptVersion>();
   #bytes = 0;
   #listedMs = Number.NEGATIVE_INFINITY;
   /** Versions added while history is being listed. */
   #added: KeptVersion[] | undefined;
 
-  constructor(workers: JobRunner, control: ControlCalls) {
+  constructor(workers: Pick<JobRunner, 'run'>, control: Clocks) {
     this.#workers = workers;
     this.#control = control;
   }
@@ -56,26 +58,28 @@ export class HistoryIndex {
   /** Removes the oldest versions beyond the limits, except those that are `needed`. */
   async trim(limits: HistoryLimits, needed: (content: ContentId) => boolean): Promise<void> {
     await this.#listIfDue();
-    const goes = this.#beyond(limits, needed);
-    for (let index = 0; index < goes.length; index += forgottenAtOnce) {
-      const some = goes.slice(index, index + forgottenAtOnce);
-      await this.#workers.run('forgetHistory', some, 'background');
-      for (const content of some) this.#remove(content);
-    }
-  }
-
-  #beyond(limits: HistoryLimits, needed: (content: ContentId) => boolean): readonly ContentId[] {
     const oldestMs = this.#control.wallMs() - limits.ageMsMax;
-    let [bytes, files] = [this.#bytes, this.#versions.size];
-    const goes: ContentId[] = [];
-    for (const { content, bytes: occupied, keptAtMs } of this.#versions.values()) {
-      if (bytes <= limits.bytesMax && files <= limits.filesMax && keptAtMs >= oldestMs) break;
-      if (needed(content)) continue;
-      goes.push(content);
-      bytes -= occupied;
-      files -= 1;
+    const left = { bytes: this.#bytes, files: this.#versions.size };
+    const isOver = ({ keptAtMs }: KeptVersion): boolean =>
+      left.bytes > limits.bytesMax || left.files > limits.filesMax || keptAtMs < oldestMs;
+    const versions = [...this.#versions.values()];
+    for (let from = 0; from < versions.length; from += examinedAtOnce) {
+      const goes: ContentId[] = [];
+      for (const version of versions.slice(from, from + examinedAtOnce)) {
+        if (!isOver(version)) break;
+        // It was kept once more in the meantime.
+        if (this.#versions.get(version.content) !== version || needed(version.content)) continue;
+        goes.push(version.content);
+        left.bytes -= version.bytes;
+        left.files--;
+      }
+      if (goes.length > 0) await this.#workers.run('forgetHistory', goes, 'background');
+      for (const content of goes) this.#remove(content);
+      const last = versions[from + examinedAtOnce - 1];
+      if (last === undefined || !isOver(last)) return;
+      // Each version asks the journal, and all may be needed: in one go they would delay everything else for seconds.
+      await this.#control.turn();
     }
-    return goes;
   }
 
   async #listIfDue(): Promise<void> {
@@ -89,7 +93,7 @@ export class HistoryIndex {
     try {
       for (let from = 0; from < historyShards; from += shardsAtOnce) {
         const page = { from, to: Math.min(historyShards, from + shardsAtOnce) };
-        found.push(...(await this.#workers.run('listHistory', page, 'background')));
+        for (const version of await this.#workers.run('listHistory', page, 'background')) found.push(version);
       }
     } finally {
       this.#added = undefined;

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { access, open, stat, statfs } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { secondsOf } from '../os/file-time.ts';
 import { errorCodeOf } from '../os/system-error.ts';
 import { descriptorCalls, O_PATH } from './descriptor-calls.ts';
@@ -175,5 +176,6 @@ export function nodeControlCalls(): ControlCalls {
     },
     wallMs: () => Date.now(),
     monotonicMs: () => performance.now(),
+    turn: () => nextTurn(),
   };
 }

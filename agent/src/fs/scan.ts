@@ -22,7 +22,7 @@ export interface ScanOptions {
  * event, an earlier one is in the list.
  */
 export async function* scan(
-  workers: JobRunner,
+  workers: Pick<JobRunner, 'run'>,
   watcher: DirectoryWatches | undefined,
   directory: string,
   options: ScanOptions,
@@ -58,7 +58,8 @@ export async function* scan(
       if (!options.recursive) continue;
       for (const entry of entries) if (entry.type === 'directory') below.push(joinPath(path, entry.name));
     }
-    waiting.push(...below.reverse());
+    // A directory may have more directories than a call can have arguments.
+    for (const path of below.reverse()) waiting.push(path);
     if (chunk.length > 0) yield chunk;
   }
 }

@@ -125,4 +125,6 @@ export interface ControlCalls {
   syncFile(path: string): Promise<void>;
   wallMs(): number;
   monotonicMs(): number;
+  /** Resolves once other due tasks had their turn. */
+  turn(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { memberFolderAbove } from './folder-nesting.ts';
+import { directoriesSearchedMax, memberFolderAbove, memberFolderBelow } from './folder-nesting.ts';
 
 test('[CL3] a folder whose disk does not answer is not taken for one of no member', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lockstep-nesting-'));
@@ -17,4 +17,15 @@ test('[CL3] a folder whose disk does not answer is not taken for one of no membe
   });
   // A directory above that this user may not search has nothing to do with it.
   expect(await memberFolderAbove(folder, failing('EACCES'))).toBeUndefined();
+});
+
+test('[CL3] a folder with more directories than a call can have arguments is searched', async () => {
+  const names = Array.from({ length: 130_000 }, (_, number) => `d${number}`);
+  const searched: string[] = [];
+  const list = (directory: string) => {
+    searched.push(directory);
+    return Promise.resolve(directory === '/folder' ? names : []);
+  };
+  expect(await memberFolderBelow('/folder', list)).toBeUndefined();
+  expect(searched).toHaveLength(directoriesSearchedMax);
 });

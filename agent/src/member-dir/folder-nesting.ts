@@ -34,19 +34,27 @@ export async function memberFolderAbove(directory: string, look?: typeof lookAt)
  * A member's folder below `directory`, nearest first. Links are not followed, unreadable directories are skipped, and the search ends after
  * `directoriesSearchedMax` directories.
  */
-export async function memberFolderBelow(directory: string): Promise<string | undefined> {
+export async function memberFolderBelow(
+  directory: string,
+  list: typeof directoriesIn = directoriesIn,
+): Promise<string | undefined> {
   const queue = [directory];
   for (let next = 0; next < queue.length && next < directoriesSearchedMax; next++) {
     const current = queue[next] ?? directory;
-    let children: string[];
+    let children: readonly string[];
     try {
-      const entries = await readdir(current, { withFileTypes: true });
-      children = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+      children = await list(current);
     } catch {
       continue;
     }
     if (current !== directory && children.includes(stateDirectoryName)) return current;
-    queue.push(...children.filter((name) => name !== stateDirectoryName).map((name) => join(current, name)));
+    // There may be more of them than a call can have arguments.
+    for (const name of children) if (name !== stateDirectoryName) queue.push(join(current, name));
   }
   return undefined;
+}
+
+async function directoriesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }

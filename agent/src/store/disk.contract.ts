@@ -338,12 +338,13 @@ export function diskContract(open: () => Journal): void {
         ...wide,
       ];
       show(journal, ...paths.map((path, index) => put(ant, index + 1, path)), remove(ant, 9999, 'd/gone'));
-      const children = (directory: string) => pathsOf(journal.disk.children(directory));
+      const children = (directory: string) => pathsOf(journal.disk.children(directory, undefined, 9999));
       expect(children('')).toEqual(['d', 'd-', 'd0', 'w']);
       expect(children('d')).toEqual(['d/a', 'd/a-', 'd/a0', 'd/c\u{10ffff}']);
       expect(children('d/a')).toEqual(['d/a/x']);
       expect(children('w')).toEqual(wide);
       expect(children('nowhere')).toEqual([]);
+      expect(pathsOf(journal.disk.children('d', 'd/a', 2))).toEqual(['d/a-', 'd/a0']);
       expect(pathsOf(journal.disk.below('d', undefined, 99))).toEqual([
         ...['d/a', 'd/a-', 'd/a/x', 'd/a/x/y', 'd/a0', 'd/b/only/deep', 'd/c\u{10ffff}'],
       ]);

@@ -155,9 +155,8 @@ export class DiskStore implements DiskTable {
     this.#atInode = undefined;
   }
 
-  children(directory: string): readonly DiskEntry[] {
-    const page = this.#below.all.bind(this.#below);
-    return Array.from(directChildren(directory, page), this.#toEntry);
+  children(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
+    return this.#childrenOf(this.#below, directory, { after, limit });
   }
 
   below(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
@@ -216,8 +215,16 @@ export class DiskStore implements DiskTable {
   }
 
   remoteChildren(directory: string, after: string | undefined, limit: number): readonly DiskEntry[] {
+    return this.#childrenOf(this.#remoteBelow, directory, { after, limit });
+  }
+
+  #childrenOf(
+    below: Statement<DiskRow>,
+    directory: string,
+    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  ): readonly DiskEntry[] {
     const children: DiskEntry[] = [];
-    for (const row of directChildren(directory, this.#remoteBelow.all.bind(this.#remoteBelow), after)) {
+    for (const row of directChildren(directory, below.all.bind(below), after)) {
       children.push(this.#toEntry(row));
       if (children.length >= limit) break;
     }

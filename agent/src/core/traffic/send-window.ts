@@ -204,7 +204,8 @@ export class SendWindow {
       this.#before ??= { windowBytes: this.#windowBytes, rate };
       this.#resize(this.#windowBytes - rate * excessMs);
     } else if (excessMs < 0 && round.wasFull && !this.#isStarting) this.#resize(this.#windowBytes - rate * excessMs);
-    if (round.wasFull && nowMs - this.#baseAtMs > Math.max(baseAgeMsMin, baseAgeRoundTrips * this.#baseMs)) this.#probe = [];
+    if (round.wasFull && nowMs - this.#baseAtMs > Math.max(baseAgeMsMin, baseAgeRoundTrips * this.#baseMs))
+      this.#probe = [];
   }
 
   /** Takes back what was shrunk if it has cost throughput, and measures the empty link again: it may have become longer. */

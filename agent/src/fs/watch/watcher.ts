@@ -173,9 +173,9 @@ export class Watcher implements DirectoryWatches {
 
   /** Watched directories below `path`, children first. */
   #below(path: string): string[] {
-    const found: string[] = [];
-    for (const child of this.#children.get(path) ?? []) found.push(...this.#below(child), child);
-    return found;
+    const found = [path];
+    for (const each of found) for (const child of this.#children.get(each) ?? []) found.push(child);
+    return found.slice(1).reverse();
   }
 
   #event(event: string, name: string | undefined, watchedPath: string): void {

@@ -138,5 +138,6 @@ function controlCalls(options: SimFolderOptions, calls: SimCalls, waitMs: () => 
       }),
     wallMs: () => wall.preciseMs(),
     monotonicMs: () => scheduler.nowMs,
+    turn: () => whileAlive(life, () => scheduler.pause(0, life)),
   };
 }

@@ -133,7 +133,7 @@ export class ApplyLoop {
 
   /** Applies these paths, whose fetches have ended or are wanted now, and begins the next fetches, without a pass over all the others. */
   #applySoon(paths: readonly string[]): void {
-    this.#soon.push(...paths);
+    for (const path of paths) this.#soon.push(path);
     this.#loop.poke();
   }
 

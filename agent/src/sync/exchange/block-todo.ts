@@ -27,7 +27,7 @@ export class BlockTodo {
   readonly #endIndex: number;
   readonly #share: Share;
   readonly #states: Uint8Array;
-  readonly #again: number[] = [];
+  #again: number[] = [];
   #hereCount = 0;
   /** The positions up to which the order was searched: for blocks that no other member offers, and for all. */
   #rare = 0;
@@ -97,8 +97,8 @@ export class BlockTodo {
     const wanted: number[] = [];
     for (let index = from; index < Math.min(to, this.#count); index++) if (this.isOpen(index)) wanted.push(index);
     if (wanted.length === 0 || wanted.every((index, place) => this.#again[place] === index)) return;
-    const others = this.#again.filter((index) => !wanted.includes(index));
-    this.#again.splice(0, this.#again.length, ...wanted, ...others);
+    const preferred = new Set(wanted);
+    this.#again = [...wanted, ...this.#again.filter((index) => !preferred.has(index))];
   }
 
   /**

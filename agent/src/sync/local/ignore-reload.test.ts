@@ -1,11 +1,12 @@
-import type { OriginId } from '@lockstep/shared';
+import { batchPathsMax, type OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { ignoreFileName } from '../../core/ignore/ignore-rules.ts';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import type { Context } from '../state/context.ts';
 import { IgnoreFile } from '../state/ignore-file.ts';
-import { untilRulesAreKnown } from './ignore-reload.ts';
+import { SlowClock } from './_fixtures.ts';
+import { followIgnoreRules, untilRulesAreKnown } from './ignore-reload.ts';
 
 /** A newcomer that received an operation of another member for `.lockstepignore`. */
 async function newcomer(): Promise<{ readonly ant: LoneMember; readonly context: Context }> {
@@ -54,4 +55,28 @@ test('[IG7] a newcomer whose user removes the rules before they were read contin
   expect(isKnown, 'while the file may be in the middle of a save').toBe(false);
   await ant.passes(600);
   expect([isKnown, context.ignored.ignores('a.tmp', false)]).toEqual([true, false]);
+});
+
+test('[IG12] entries that are no longer ignored are made pending in parts, between which other tasks run', async () => {
+  const ant = new LoneMember();
+  const ignored = new IgnoreFile('ignored*\n');
+  const clock = new SlowClock(ant.context.clock, 10);
+  const count = 2 * batchPathsMax + 1;
+  const heads = Array.from({ length: count }, (_, number) =>
+    ant.operation(`ignored${number}`, { kind: 'put', text: 'x' }, { origin: 'bee.1' as OriginId }),
+  );
+  ant.received(...heads);
+  ant.journal.disk.record(
+    heads.map(({ path, origin, seq }) => ({ path, entry: { dot: { origin, seq }, racy: false } })),
+  );
+  expect(ant.journal.totals.counts().pending).toBe(0);
+  let turns = 0;
+  for (const context = { ...ant.context, ignored, clock }; ignored.text !== ''; ) {
+    const followed = followIgnoreRules(context);
+    await ant.passes(2_000);
+    await followed;
+    turns = clock.turns;
+  }
+  expect(ant.journal.totals.counts().pending).toBe(count);
+  expect(turns).toBe(2);
 });

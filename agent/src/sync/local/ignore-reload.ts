@@ -2,11 +2,11 @@ import { batchPathsMax, entryType, isLive } from '@lockstep/shared';
 import { type DiskChange, type DiskEntry, type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { holdsIgnoreRules, ignoreFileName, parseIgnoreRules, withPatternsOf } from '../../core/ignore/ignore-rules.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
+import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
 import { ignoreRulesSetting, rulesRestMs } from '../state/ignore-file.ts';
 
-const headsAtOnce = 1_000;
 /** Number of paths after the file's own that are searched for its conflict copies, which sort first. */
 const copiesMax = 64;
 
@@ -45,7 +45,7 @@ export async function followIgnoreRules(context: Context, mayBeNone = true): Pro
     return true;
   });
   reportIgnoreRules(context);
-  if (changed) unblockIgnored(context);
+  if (changed) await unblockIgnored(context);
   return changed;
 }
 
@@ -137,10 +137,11 @@ async function forgetVanished({ journal, folder, ignored }: Context, text: strin
  * Removes the rows of entries that were not applied because they were ignored, and no longer are, so that these entries are
  * pending again.
  */
-function unblockIgnored({ journal, ignored }: Context): void {
+async function unblockIgnored({ journal, ignored, clock }: Context): Promise<void> {
+  const yielder = new Yielder(clock);
   let after: string | undefined;
   for (;;) {
-    const heads = journal.heads.under('', after, headsAtOnce);
+    const heads = journal.heads.under('', after, batchPathsMax);
     const rows: DiskChange[] = [];
     for (const head of heads) {
       const row = journal.disk.at(head.path);
@@ -150,7 +151,8 @@ function unblockIgnored({ journal, ignored }: Context): void {
     }
     if (rows.length > 0) journal.disk.record(rows);
     after = heads.at(-1)?.path;
-    if (heads.length < headsAtOnce) return;
+    if (heads.length < batchPathsMax) return;
+    await yielder.maybeYield();
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  batchPathsMax,
   isBelow,
   joinPath,
   nameOf,
@@ -11,6 +12,7 @@ import {
 } from '@lockstep/shared';
 import { type DiskEntry, type Fingerprint, isLinkMode, isSameEntry } from '../../core/entry.ts';
 import type { ScannedDirectory } from '../ports/observation.ts';
+import { Yielder } from '../scheduling/yielder.ts';
 import type { Context } from '../state/context.ts';
 
 export interface ScanListener {
@@ -138,7 +140,7 @@ export class ScanQueue {
     try {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
         if (this.#stopped) return;
-        for (const scanned of chunk) this.#compare(scanned, found);
+        for (const scanned of chunk) await this.#compare(scanned, found);
         await this.#listener.room();
       }
       this.#forgetSkipped(directory, { recursive, reported, found });
@@ -183,8 +185,8 @@ export class ScanQueue {
     }
   }
 
-  #compare(scanned: ScannedDirectory, found: Found): void {
-    const { journal, problems, hiding } = this.#context;
+  async #compare(scanned: ScannedDirectory, found: Found): Promise<void> {
+    const { problems, hiding } = this.#context;
     const { path } = scanned;
     for (const { name, code } of scanned.skipped) {
       const child = joinPath(path, name);
@@ -209,8 +211,11 @@ export class ScanQueue {
       this.#setUnread(path, problems.has(code, { path }) ? code : undefined);
       if (code === 'folder-missing') this.#listener.lostSight();
     }
-    const rows = new Map(journal.disk.children(path).map((row) => [row.path, row]));
+    const yielder = new Yielder(this.#context.clock);
+    const rows = await this.#rowsIn(path, yielder);
+    // Rows may change meanwhile, which only marks a path that is not dirty. A change after the listing raises an event.
     for (const entry of scanned.entries) {
+      await yielder.maybeYield();
       const child = joinPath(path, entry.name);
       const row = rows.get(child);
       rows.delete(child);
@@ -225,6 +230,18 @@ export class ScanQueue {
     }
     // A name that is missing in an incomplete listing may still exist.
     if (scanned.problem === undefined) for (const gone of rows.keys()) this.#listener.mark(gone);
+  }
+
+  /** The rows of the existing entries in a directory, by path. A directory may have more than are read at once. */
+  async #rowsIn(directory: string, yielder: Yielder): Promise<Map<string, DiskEntry>> {
+    const found = new Map<string, DiskEntry>();
+    for (let after: string | undefined; ; ) {
+      const rows = this.#context.journal.disk.children(directory, after, batchPathsMax);
+      for (const row of rows) found.set(row.path, row);
+      if (rows.length < batchPathsMax) return found;
+      after = rows.at(-1)?.path;
+      await yielder.maybeYield();
+    }
   }
 }
 

@@ -116,7 +116,7 @@ export class OperationWriter {
       });
       const unsendable = refusedDrafts(accepted, made.operations);
       if (unsendable.length === 0) return { accepted, refused, ...made };
-      refused.push(...unsendable);
+      for (const each of unsendable) refused.push(each);
       const left = new Set(unsendable.map(({ draft }) => draft));
       accepted = accepted.filter((draft) => !left.has(draft));
     }

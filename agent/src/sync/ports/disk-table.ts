@@ -23,8 +23,8 @@ export interface ContentWatcher {
 /** The entry that this member last wrote or saw at each path. */
 export interface DiskTable {
   at(path: string): DiskEntry | undefined;
-  /** Rows of existing entries directly in `directory` (`''`: the folder). */
-  children(directory: string): readonly DiskEntry[];
+  /** Rows of existing entries directly in `directory` (`''`: the folder), by path, after `after`. */
+  children(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows of existing entries anywhere below `directory`, by path, after `after`. */
   below(directory: string, after: string | undefined, limit: number): readonly DiskEntry[];
   /** Rows below `directory` of files whose content is on other members only (`remote`), by path, after `after`. */

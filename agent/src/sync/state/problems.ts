@@ -1,5 +1,5 @@
 import type { Problem, ProblemCode } from '@lockstep/shared';
-import { isBelow, isGrave, problemsMax } from '@lockstep/shared';
+import { isBelow, isGrave, problemsCountedMax, problemsMax } from '@lockstep/shared';
 import type { Clock } from '../ports/clock.ts';
 
 /** Problems that stop a whole member, the worst first. All others concern one path or one other member. */
@@ -30,7 +30,8 @@ export class Problems {
   readonly #ofListing = new Set<string>();
   /** The problems of paths: only these can be without number. */
   #ofPaths = 0;
-  #beyondMax = 0;
+  /** Paths of problems that are only counted. Each scan reports them once more. */
+  readonly #beyondMax = new Set<string>();
 
   constructor(clock: Clock, appeared: (problem: Problem) => void) {
     this.#clock = clock;
@@ -48,9 +49,10 @@ export class Problems {
     const known = this.#problems.get(key);
     const isFirstOfPath = known === undefined && subject.path !== undefined;
     if (isFirstOfPath && this.#ofPaths >= problemsMax) {
-      this.#beyondMax++;
+      if (this.#beyondMax.size < problemsCountedMax) this.#beyondMax.add(subject.path);
       return;
     }
+    if (isFirstOfPath) this.#beyondMax.delete(subject.path);
     const problem: Problem = { code, ...subject, detail, since: known?.since ?? this.#clock.wallMs() };
     this.#problems.set(key, problem);
     if (isFirstOfPath) this.#ofPaths++;
@@ -72,6 +74,7 @@ export class Problems {
   }
 
   clear(code: ProblemCode, subject: Subject = {}): void {
+    if (subject.path !== undefined) this.#beyondMax.delete(subject.path);
     this.#delete(keyOf(code, subject));
   }
 
@@ -88,6 +91,7 @@ export class Problems {
   /** Withdraws the problems of a path that was applied. `file-damaged` stays until the file is repaired. */
   clearPath(path: string): void {
     if (this.#problems.size === 0) return;
+    this.#beyondMax.delete(path);
     for (const [key, problem] of this.#problems) {
       if (problem.path === path && problem.code !== 'file-damaged') this.#delete(key);
     }
@@ -96,6 +100,7 @@ export class Problems {
   /** Withdraws the problems of a path that was observed without one, but not those of applying or listing it. `file-damaged` stays as well. */
   clearObserved(path: string): void {
     if (this.#problems.size === 0) return;
+    this.#beyondMax.delete(path);
     for (const [key, problem] of this.#problems) {
       const isOver = problem.code !== 'file-damaged' && !this.#ofApplying.has(key) && !this.#ofListing.has(key);
       if (problem.path === path && isOver) this.#delete(key);
@@ -141,13 +146,13 @@ export class Problems {
   }
 
   get count(): number {
-    return this.#problems.size + this.#beyondMax;
+    return this.#problems.size + this.#beyondMax.size;
   }
 
   #delete(key: string): void {
     this.#ofApplying.delete(key);
     this.#ofListing.delete(key);
-    if (this.#problems.get(key)?.path !== undefined && --this.#ofPaths === 0) this.#beyondMax = 0;
+    if (this.#problems.get(key)?.path !== undefined && --this.#ofPaths === 0) this.#beyondMax.clear();
     this.#problems.delete(key);
   }
 }

@@ -63,14 +63,15 @@ export async function settle(
     return [{ path: ignoreFileName, member: id, memberName: name, reason }];
   }
   if (problem !== undefined) return [{ path, reason: problem }];
+  // A scan that was repeated because of such a directory may not have come to its end: that is no reason of its own.
+  const open = unsettled.filter((each) => unread.length === 0 || each !== (path ?? ''));
   const inTheWay = [
-    ...unread.map((directory) => blockedBy(context, directory, 'cannot be listed')),
-    // A scan that was repeated because of such a directory may not have come to its end: that is no reason of its own.
-    ...unsettled
-      .filter((open) => unread.length === 0 || open !== (path ?? ''))
-      .map((open) => blockedBy(context, open, unsettledWords(open, path))),
+    ...unread.map((directory) => ({ at: directory, what: 'cannot be listed' })),
+    ...open.map((each) => ({ at: each, what: unsettledWords(each, path) })),
   ];
-  if (inTheWay.length > 0) return inTheWay.slice(0, listedMax);
+  // There may be tens of thousands, and each one looks for its problem.
+  const listed = inTheWay.slice(0, listedMax).map(({ at, what }) => blockedBy(context, at, what));
+  if (listed.length > 0) return listed;
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
 }
