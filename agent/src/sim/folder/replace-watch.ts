@@ -1,10 +1,13 @@
 import type { Inode } from '../disk/inode.ts';
 
-/** Receives what the agent knows of an entry of its folder when it replaces it. */
+/**
+ * Receives what the agent knows of an entry of its folder when it replaces it. `place`: its name and the inode of its directory. The agent
+ * acts in a directory that it has open, which a user may move meanwhile.
+ */
 export interface ReplaceListener {
-  checked(path: string, inode: Inode | undefined): void;
-  held(path: string, inode: Inode): void;
-  replaces(path: string, inode: Inode): void;
+  checked(place: string, inode: Inode | undefined): void;
+  held(place: string, inode: Inode): void;
+  replaces(place: string, inode: Inode): void;
 }
 
 /** Calls between the last check of a name and the rename onto it, if the agent has no second name of the entry. */
@@ -40,18 +43,18 @@ export class ReplaceWatch implements ReplaceListener {
     this.#calls += 1;
   }
 
-  checked(path: string, inode: Inode | undefined): void {
-    this.#checks.set(path, { inode, call: this.#calls });
+  checked(place: string, inode: Inode | undefined): void {
+    this.#checks.set(place, { inode, call: this.#calls });
   }
 
-  held(path: string, inode: Inode): void {
-    this.#held.set(path, { inode, call: this.#calls });
-    this.#checks.delete(path);
+  held(place: string, inode: Inode): void {
+    this.#held.set(place, { inode, call: this.#calls });
+    this.#checks.delete(place);
   }
 
-  replaces(path: string, replaced: Inode): void {
-    const check = this.#checks.get(path);
-    const held = this.#held.get(path);
+  replaces(place: string, replaced: Inode): void {
+    const check = this.#checks.get(place);
+    const held = this.#held.get(place);
     // An edited file gets its name back by the call after the one that gives the file in its place a second name.
     const isGivenBack = check === undefined && held !== undefined && this.#calls - held.call <= pathsOfRename;
     if (isGivenBack && held.inode !== replaced) this.#lost(replaced);

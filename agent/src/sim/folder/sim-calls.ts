@@ -57,10 +57,15 @@ export class SimCalls implements SystemCalls {
     }
   }
 
+  /** The place of a name, wherever its directory is moved. */
+  #placeOf(path: string): string {
+    return `${this.#volume.disk.at(parentOf(path))?.number}/${nameOf(path)}`;
+  }
+
   lstat(absolute: string): EntryStats | undefined {
     const path = this.#gate.begin('lstat', absolute, 'none');
     const inode = path === undefined ? undefined : this.#volume.disk.at(path);
-    if (path !== undefined && isInFolder(path)) this.#options.replacements.checked(path, inode);
+    if (path !== undefined && isInFolder(path)) this.#options.replacements.checked(this.#placeOf(path), inode);
     return inode && new InodeStats(inode);
   }
 
@@ -159,7 +164,7 @@ export class SimCalls implements SystemCalls {
     const to = this.#gate.there('link', absolute, 'none');
     this.#checkWritable(to);
     this.#volume.disk.link(from, to);
-    if (isInFolder(from)) this.#options.replacements.held(from, this.#volume.disk.inodeAt(from));
+    if (isInFolder(from)) this.#options.replacements.held(this.#placeOf(from), this.#volume.disk.inodeAt(from));
     this.#placed(to);
   }
 
@@ -170,7 +175,8 @@ export class SimCalls implements SystemCalls {
     this.#checkWritable(target);
     const replaced = this.#volume.disk.at(target);
     this.#volume.disk.rename(source, target);
-    if (replaced !== undefined && isInFolder(target)) this.#options.replacements.replaces(target, replaced);
+    if (replaced !== undefined && isInFolder(target))
+      this.#options.replacements.replaces(this.#placeOf(target), replaced);
     // An entry that is already in the folder may be rotten, and is not read for a rename.
     if (!isInFolder(source)) this.#placed(target);
   }
