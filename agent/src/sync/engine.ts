@@ -241,6 +241,7 @@ export class Engine {
       isActive: () => this.lifecycle.state === 'active',
       fetch: (path) => this.onDemand.bring(path),
       bytesMax: () => this.cache.bytesMax,
+      roomBytes: () => this.cache.roomBytes,
     });
     this.cache.keep(() => this.copies.placement.rules);
     context.wanted.limitedBy((bytes) => this.cache.hasRoom(bytes));
