@@ -224,7 +224,11 @@ export class Engine {
       ageMsMax: settings.historyAgeMsMax,
     });
     context.facts.second.on(() => this.retention.measured(this.health.folder.room));
-    this.cache = new Cache(context, { peers, search, size: settings.cacheSize });
+    this.cache = new Cache(context, {
+      ...{ peers, search, size: settings.cacheSize },
+      arrivedBytes: (path) => transfers.arrivedBytes(path),
+      measureDisk: () => this.health.measure(),
+    });
     this.onDemand = new OnDemandFiles(context, {
       transfers,
       cache: this.cache,
@@ -237,6 +241,7 @@ export class Engine {
       isActive: () => this.lifecycle.state === 'active',
       fetch: (path) => this.onDemand.bring(path),
       bytesMax: () => this.cache.bytesMax,
+      roomBytes: () => this.cache.roomBytes,
     });
     this.cache.keep(() => this.copies.placement.rules);
     context.wanted.limitedBy((bytes) => this.cache.hasRoom(bytes));
@@ -373,7 +378,11 @@ interface Reads {
 }
 
 function followReads({ context, cache, onDemand: files, health }: Engine, isPrefetching: boolean): Reads {
-  context.facts.second.on(() => cache.measured(health.folder.room));
+  context.facts.roomMeasured.on(() => {
+    const { room } = health.folder;
+    if (room !== undefined) cache.measured(room);
+  });
+  context.facts.second.on(() => cache.keepWithinRoom());
   const uses = new UseRecord(context, { files, cache });
   const prefetcher = new Prefetcher(context, { files, cache, uses });
   prefetcher.enable(isPrefetching);

@@ -6,6 +6,7 @@ const room = (load: Partial<CopiesLoad>): number => {
   return nextRoom({
     room: undefined,
     bytesMax: gigabyte,
+    roomBytes: Number.POSITIVE_INFINITY,
     placedBytes: 0,
     areOthersFull: false,
     fellLately: false,
@@ -28,6 +29,14 @@ test('[CP4] a full one tells less, so that the others take what is over, and mor
   expect(room({ room: 0.9 * gigabyte, placedBytes: 2 * gigabyte })).toBe(0.4 * gigabyte);
   expect(room({ room: 0.4 * gigabyte, placedBytes: 0.2 * gigabyte })).toBe(0.9 * gigabyte);
   expect(room({ room: 0.4 * gigabyte, placedBytes: 0.5 * gigabyte })).toBe(0.68 * gigabyte);
+});
+
+test('[CP4] one whose disk is filled by other programs tells less only if what is placed there does not fit', () => {
+  const told = { room: 0.9 * gigabyte, roomBytes: 0.5 * gigabyte };
+  expect(room({ ...told, room: undefined })).toBe(0.45 * gigabyte);
+  expect(room({ ...told, placedBytes: 0.4 * gigabyte })).toBe(0.9 * gigabyte);
+  expect(room({ ...told, placedBytes: 0.8 * gigabyte })).toBe(0.45 * gigabyte);
+  expect(room({ ...told, room: 0.1 * gigabyte, placedBytes: 0.1 * gigabyte })).toBe(0.42 * gigabyte);
 });
 
 test('[CP4] it tells more only some time after it told less: what went would come back', () => {

@@ -13,6 +13,8 @@ export interface CopiesLoad {
   readonly room: number | undefined;
   /** The bytes that its cache may have, less those of what stays there for another reason. */
   readonly bytesMax: number;
+  /** The part of them for which the disk has room: other programs fill it, too. */
+  readonly roomBytes: number;
   /** The bytes of the contents that are placed on it, whether they are there or not. */
   readonly placedBytes: number;
   /** No other member could take what is over. */
@@ -22,14 +24,17 @@ export interface CopiesLoad {
 }
 
 /**
- * The room that a member tells the others. Its share of the contents is in proportion to that, so it is the size of its cache until more is
- * placed there than fits. Then it tells less, until the rest fits, and the others take what is over. Whole bytes with two digits that count,
- * because each change is an operation.
+ * The room that a member tells the others. Its share of the contents is in proportion to that. So it is the size of its cache until more is
+ * placed there than fits into it, or on the disk. Then it tells less, until the rest fits, and the others take what is over. Whole bytes with
+ * two digits that count, because each change is an operation.
  */
-export function nextRoom({ room, bytesMax, placedBytes, areOthersFull, fellLately }: CopiesLoad): number {
+export function nextRoom(load: CopiesLoad): number {
+  const { room, placedBytes, areOthersFull, fellLately } = load;
+  const bytesMax = Math.min(load.bytesMax, load.roomBytes);
   const whole = rounded(bytesMax * copiesShare);
   if (room === undefined) return whole;
-  if (room > whole || placedBytes > bytesMax * fullShare) {
+  // The free bytes of a disk change all the time: they matter only if the placed contents do not fit.
+  if (room > rounded(load.bytesMax * copiesShare) || placedBytes > bytesMax * fullShare) {
     if (areOthersFull) return room;
     if (room > whole) return whole;
     const least = Math.min(room, rounded(bytesMax * leastShare));

@@ -24,10 +24,11 @@ export class Copies {
   readonly #peers: Peers;
   readonly #isActive: () => boolean;
   readonly #bytesMax: () => number;
+  readonly #roomBytes: () => number;
   #roomAtMs: number | undefined;
   #fell: { readonly atMs: number; readonly bytesMax: number } | undefined;
 
-  /** `bytesMax`: the bytes that the contents on this member may take. */
+  /** `bytesMax`: the bytes that the contents on this member may take. `roomBytes`: the part of them for which the disk has room. */
   constructor(
     context: Context,
     parts: {
@@ -37,6 +38,7 @@ export class Copies {
       readonly isActive: () => boolean;
       readonly fetch: Fetch;
       readonly bytesMax: () => number;
+      readonly roomBytes: () => number;
     },
   ) {
     this.#context = context;
@@ -44,6 +46,7 @@ export class Copies {
     this.#peers = parts.peers;
     this.#isActive = parts.isActive;
     this.#bytesMax = parts.bytesMax;
+    this.#roomBytes = parts.roomBytes;
     this.placement = parts.placement;
     this.keeper = new CopiesKeeper(context, parts);
     if (!context.self.onDemand) return;
@@ -136,8 +139,13 @@ export class Copies {
     const fellLately =
       this.#fell !== undefined && this.#fell.bytesMax >= bytesMax && nowMs - this.#fell.atMs < roomGrowsAfterMs;
     const areOthersFull = this.#areOthersFull();
-    const left = Math.max(0, bytesMax - load.staying);
-    const room = nextRoom({ room: known, bytesMax: left, placedBytes: load.placed, areOthersFull, fellLately });
+    const room = nextRoom({
+      room: known,
+      bytesMax: Math.max(0, bytesMax - load.staying),
+      roomBytes: Math.max(0, this.#roomBytes() - load.staying),
+      placedBytes: load.placed,
+      ...{ areOthersFull, fellLately },
+    });
     if (room === known) return;
     this.#roomAtMs = nowMs;
     if (known !== undefined && room < known) this.#fell = { atMs: nowMs, bytesMax };

@@ -288,14 +288,14 @@ test('[OD2] a read from a full cache fails for lack of the content, not of room,
   expect(failures).toMatchObject([{ isHere: false, code: 'content-missing' }]);
 });
 
-/** A member on demand with 40 files of 1 MiB, which bee has too. Without them its disk has `others` MiB free. */
-async function onSmallDisk(others: number) {
+/** A member on demand with files of 1 MiB, which bee has too. Without them its disk has `others` MiB free. */
+async function onSmallDisk(others: number, files = 40) {
   const bee = new ScriptedPeer('b');
   bee.answer = (message) => {
     if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks: false, shows: true });
   };
   const { engine, volume, until } = openTestMember([bee], { onDemand: true });
-  const paths = Array.from({ length: 40 }, (_, index) => `song-${index}`);
+  const paths = Array.from({ length: files }, (_, index) => `song-${index}`);
   for (const path of paths) volume.disk.write(path, virtualContent(path, mebibyte));
   const here = (): number => paths.filter((path) => volume.disk.at(path) !== undefined).length;
   const disk = { others };
@@ -303,7 +303,7 @@ async function onSmallDisk(others: number) {
   engine.context.folder.health = () => Promise.resolve({ ok: true, room: room() });
   void engine.start();
   engine.cache.limit({ bytes: 1_000 * mebibyte });
-  await until(() => engine.context.journal.totals.counts().disk.files === 40, minuteMs);
+  await until(() => engine.context.journal.totals.counts().disk.files === files, minuteMs);
   // The disk is measured each second.
   await until(() => false, 5_000);
   return { engine, here, disk, room, until };
@@ -321,6 +321,16 @@ test('[OD27] a disk that something else fills is given room by the files that ot
   expect(engine.context.problems.list()).toEqual([]);
 });
 
+test('[OD27] a disk that something else fills without end is given room without growing pauses', async () => {
+  const { engine, here, disk, room, until } = await onSmallDisk(300, 200);
+  engine.context.folder.health = () => {
+    // Another program has taken what was freed.
+    disk.others = here() + 10;
+    return Promise.resolve({ ok: true, room: room() });
+  };
+  expect(await until(() => here() === 0, 30_000)).toBe(true);
+});
+
 test('[OD27] a file that is read makes room for itself on a disk that is nearly full', async () => {
   const { engine, here, until } = await onSmallDisk(60);
   const outcome: unknown[] = [];
@@ -330,6 +340,48 @@ test('[OD27] a file that is read makes room for itself on a disk that is nearly 
   expect(here()).toBeLessThanOrEqual(60 - 20 - freeBytesMin / mebibyte);
   expect(here()).toBeGreaterThan(0);
 });
+
+test('[OD27] what is reserved for files that are coming is no room for others', async () => {
+  const { engine, here, until } = await onSmallDisk(60);
+  const outcome: unknown[] = [];
+  const read = (path: string, mebibytes: number): void => {
+    void engine.cache.reserve(path, mebibytes * mebibyte).then((reserved) => outcome.push(reserved));
+  };
+  read('film', 20);
+  expect(await until(() => outcome.length === 1, minuteMs)).toBe(true);
+  await until(() => false, 5_000);
+  read('show', 22);
+  expect(await until(() => outcome.length === 2, minuteMs)).toBe(true);
+  expect(outcome).toEqual([{ end: expect.any(Function) }, { end: expect.any(Function) }]);
+  expect(here()).toBeLessThanOrEqual(60 - 20 - 22 - freeBytesMin / mebibyte);
+});
+
+test.each([false, true])(
+  '[OD27] a file that finds its room taken is fetched once other files were dropped (late: %s)',
+  async (waits) => {
+    const { engine, here, disk, room, until } = await onSmallDisk(50);
+    expect(await until(() => room().freeBytes >= 2 * freeBytesMin, minuteMs)).toBe(true);
+    const { arrival } = engine.onDemand;
+    const [remote] = engine.context.journal.disk.remoteBelow('', undefined, 1);
+    const free: number[] = [];
+    const failure = { isHere: false, code: 'disk-full', reason: 'There is no room.' } as const;
+    arrival.untilHere = (path) => {
+      if (path === remote?.path) free.push(room().freeBytes);
+      if (path !== remote?.path || free.length > 1) return Promise.resolve(undefined);
+      disk.others = here() + 10;
+      if (!waits) return Promise.resolve(failure);
+      // The disk is measured, and files are dropped, before the fetch fails.
+      return new Promise((resolve) => engine.context.clock.after(3_000, () => resolve(failure)));
+    };
+    const outcome: unknown[] = [];
+    void engine.onDemand.fetch(remote?.path ?? '').then((fetched) => outcome.push(fetched));
+    expect(await until(() => outcome.length > 0, 5_000)).toBe(true);
+    expect(outcome).toEqual([{ isHere: true }]);
+    expect(free).toHaveLength(2);
+    expect(free[1]).toBeGreaterThan(freeBytesMin);
+    expect(engine.context.problems.has('disk-full')).toBe(false);
+  },
+);
 
 test('[OD27] a file for which the disk has no room at all is refused with the reason', async () => {
   const { engine, here, until } = await onSmallDisk(60);

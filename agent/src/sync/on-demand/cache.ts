@@ -46,6 +46,12 @@ export interface Reserved {
   end(): void;
 }
 
+/** A file that is coming. */
+interface Coming {
+  readonly path: string;
+  readonly bytes: number;
+}
+
 /** Whether there is room. `later`: there may be once a file has come or was examined, or another member has it durably. */
 type Outcome = 'room' | 'later' | 'never';
 
@@ -57,9 +63,11 @@ export class Cache {
   readonly #context: Context;
   readonly #peers: Peers;
   readonly #search: ContentSearch;
+  readonly #arrivedBytes: (path: string) => number;
+  readonly #measureDisk: () => Promise<void>;
   readonly #policy = new GreedyDualSize();
   /** Files that are coming. */
-  readonly #reserved = new Map<object, number>();
+  readonly #reserved = new Set<Coming>();
   readonly #drafts = new Set<DraftRoom>();
   readonly #patience = new RoomPatience();
   /** Files that were dropped in this run of the agent. */
@@ -84,14 +92,23 @@ export class Cache {
   #making: Promise<unknown> = Promise.resolve();
   #rules: () => Pick<CopiesRules, 'active' | 'general' | 'copiesOf'> = () => noRules;
 
+  /** `arrivedBytes`: the bytes of a file that is coming that are on the disk already. */
   constructor(
     context: Context,
-    parts: { readonly peers: Peers; readonly search: ContentSearch; readonly size: CacheSize },
+    parts: {
+      readonly peers: Peers;
+      readonly search: ContentSearch;
+      readonly size: CacheSize;
+      readonly arrivedBytes: (path: string) => number;
+      readonly measureDisk: () => Promise<void>;
+    },
   ) {
     this.#context = context;
     this.#peers = parts.peers;
     this.#search = parts.search;
     this.#size = parts.size;
+    this.#arrivedBytes = parts.arrivedBytes;
+    this.#measureDisk = parts.measureDisk;
   }
 
   /** Bytes that the contents may take, if other files leave the disk room for them. */
@@ -100,15 +117,22 @@ export class Cache {
   }
 
   /** Bytes that the contents may take now. */
-  get #roomBytes(): number {
+  get roomBytes(): number {
     return Math.min(this.bytesMax, this.#bytesThatFit);
   }
 
   /** Bytes of the files that are here, of those that are coming, and of those that programs write through a mount. */
   get usedBytes(): number {
     let bytes = this.#context.journal.totals.counts().disk.bytes;
-    for (const reserved of this.#reserved.values()) bytes += reserved;
+    for (const reserved of this.#reserved) bytes += reserved.bytes;
     return bytes + this.#draftBytes;
+  }
+
+  /** Bytes of the files that are coming that are not on the disk yet. */
+  get #missingBytes(): number {
+    let bytes = 0;
+    for (const reserved of this.#reserved) bytes += Math.max(0, reserved.bytes - this.#arrivedBytes(reserved.path));
+    return bytes;
   }
 
   get #draftBytes(): number {
@@ -130,7 +154,7 @@ export class Cache {
 
   /** True if `bytes` more fit. */
   hasRoom(bytes: number): boolean {
-    return this.usedBytes + bytes <= this.#roomBytes;
+    return this.usedBytes + bytes <= this.roomBytes;
   }
 
   /** Sets another size. */
@@ -150,12 +174,14 @@ export class Cache {
     return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }
 
-  /** The disk was measured. Drops files beyond the room: users write to the disk without asking for it. */
-  measured(room: DiskRoom | undefined): void {
-    if (room !== undefined) {
-      this.#diskBytes = room.totalBytes;
-      this.#bytesThatFit = Math.max(0, this.usedBytes + usableBytes(room) - freeBytesMin);
-    }
+  /** The disk was measured just now: files that were dropped since would count twice. */
+  measured(room: DiskRoom): void {
+    this.#diskBytes = room.totalBytes;
+    this.#bytesThatFit = Math.max(0, this.usedBytes - this.#missingBytes + usableBytes(room) - freeBytesMin);
+  }
+
+  /** Drops files beyond the room, once a second: users write to the disk without asking for it. */
+  keepWithinRoom(): void {
     const nowMs = this.#context.clock.monotonicMs();
     if (this.usedBytes <= this.bytesMax) {
       this.#overSinceMs = undefined;
@@ -165,16 +191,25 @@ export class Cache {
       if (nowMs - this.#overSinceMs >= overUntilToldMs) this.#tellOverfull();
     }
     if (this.hasRoom(0)) {
-      this.#attempts = 0;
-      this.#againAtMs = 0;
+      this.#attemptAtOnce();
       return;
     }
     if (nowMs < this.#againAtMs) return;
     this.#attempts++;
     this.#againAtMs = nowMs + backoffMs(this.#attempts, retry, this.#context.clock.random());
-    this.#makeRoom(0).catch((error: unknown) => {
-      this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
-    });
+    this.#makeRoom(0)
+      .then((outcome) => {
+        // The disk may fill further: a pause is for files that cannot be dropped.
+        if (outcome === 'room') this.#attemptAtOnce();
+      })
+      .catch((error: unknown) => {
+        this.#context.log.warn({ error: String(error) }, 'contents beyond the cache could not be dropped');
+      });
+  }
+
+  #attemptAtOnce(): void {
+    this.#attempts = 0;
+    this.#againAtMs = 0;
   }
 
   #tellOverfull(): void {
@@ -203,21 +238,34 @@ export class Cache {
   }
 
   /** Reserves free room for `bytes`, if there is enough that a reader will not soon need a file to be dropped. */
-  reserveFree(bytes: number): Reserved | undefined {
-    if (this.usedBytes + bytes > this.#roomBytes * lowShare) return undefined;
-    const key = {};
-    this.#reserved.set(key, bytes);
-    return { end: () => void this.#reserved.delete(key) };
+  reserveFree(path: string, bytes: number): Reserved | undefined {
+    if (this.usedBytes + bytes > this.roomBytes * lowShare) return undefined;
+    const coming = { path, bytes };
+    this.#reserved.add(coming);
+    return { end: () => void this.#reserved.delete(coming) };
   }
 
   /** Reserves room for `bytes`, and drops other files for it. A sentence if there is none. */
   async reserve(path: string, bytes: number): Promise<Reserved | { readonly reason: string }> {
     if (this.#context.self.onDemand !== true) return { end: () => undefined };
-    const key = {};
-    if (!(await this.#makeRoomSoon(bytes, () => this.#reserved.set(key, bytes)))) {
+    const coming = { path, bytes };
+    if (!(await this.#makeRoomSoon(bytes, () => this.#reserved.add(coming)))) {
       return { reason: this.#fullReason(path, bytes) };
     }
-    return { end: () => void this.#reserved.delete(key) };
+    return { end: () => void this.#reserved.delete(coming) };
+  }
+
+  /**
+   * The disk had no room for a file for which some is reserved: something else took it. Drops other files for it. Resolves with true if there
+   * is room now because files were dropped, also before: more than `droppedBefore`. A quota may refuse a file for which the disk has room.
+   */
+  async regainRoom(droppedBefore: number): Promise<boolean> {
+    if (this.#context.self.onDemand !== true) return false;
+    await this.#measureDisk();
+    const isRoom = (await this.#makeRoom(0)) === 'room' && this.droppedFiles > droppedBefore;
+    // Nothing is fetched while the disk counts as full.
+    if (isRoom) await this.#measureDisk();
+    return isRoom;
   }
 
   /** Room for what programs write through one mount: none yet. */
@@ -241,7 +289,7 @@ export class Cache {
     { bytes, wished }: { readonly bytes: number; readonly wished: number },
   ): Promise<string | undefined> {
     const { self, problems, log } = this.#context;
-    const isFree = wished > bytes && this.usedBytes + wished <= this.#roomBytes * lowShare;
+    const isFree = wished > bytes && this.usedBytes + wished <= this.roomBytes * lowShare;
     const more = isFree ? wished : bytes;
     if (self.onDemand !== true) return undefined;
     if (await this.#makeRoomSoon(more, () => room.grow(more))) {
@@ -265,7 +313,7 @@ export class Cache {
     if (bytes > this.bytesMax)
       return `${path} has ${bytes} bytes, and the whole cache has room for ${this.bytesMax}: raise cache_size.`;
     if (this.#bytesThatFit < this.bytesMax)
-      return `The disk of the folder has no room for ${path}, even without the files here that other members have. Free some space.`;
+      return `The disk of the folder has no room for ${path}, even without the files that other members have. Free some space.`;
     return (
       `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or not on enough other members yet. ` +
       'Raise cache_size, unpin something, or ask for fewer copies.'
@@ -310,7 +358,7 @@ export class Cache {
   /** `asksAll`: asks the others about files that could not be dropped a moment ago, too. Readers that wait share the last answers instead. */
   async #dropFor(bytes: number, asksAll: boolean): Promise<Outcome> {
     if (this.hasRoom(bytes)) return 'room';
-    const roomBytes = this.#roomBytes;
+    const roomBytes = this.roomBytes;
     if (bytes + this.#draftBytes > roomBytes) return 'never';
     // A full disk gets some room at once, too.
     const lowBytes = Math.min(roomBytes - bytes, roomBytes * lowShare, this.#bytesThatFit - bytes - freeBytesMin);

@@ -221,8 +221,11 @@ export class OnDemandFiles {
     // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
+    const dropped = this.#cache.droppedFiles;
     try {
-      const failure = await this.arrival.untilHere(path);
+      let failure = await this.arrival.untilHere(path);
+      const isShort = failure?.code === 'disk-full';
+      if (isShort && (await this.#cache.regainRoom(dropped))) failure = await this.arrival.untilHere(path);
       // The disk may have room again at any time, and its room is known each second.
       const lastsMs = failure?.code === 'disk-full' ? noRoomLastsMs : failureLastsMs;
       if (failure !== undefined) return this.#failed(path, failure, lastsMs);

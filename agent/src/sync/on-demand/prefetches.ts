@@ -34,7 +34,7 @@ export class Prefetches {
   async begin(path: string): Promise<Prefetched> {
     const size = this.#arrival.head(path)?.size ?? 0;
     if (this.#open.has(path)) return 'taken';
-    const reserved = this.#cache.reserveFree(size);
+    const reserved = this.#cache.reserveFree(path, size);
     if (reserved === undefined) return 'no-room';
     const release = this.#context.wanted.prefetch(path);
     const now: { state: State } = { state: 'open' };

@@ -90,6 +90,12 @@ export class ContentFetcher {
     return [...this.#fetches.values()].map((fetch) => this.#progressOf(fetch, asked, nowMs));
   }
 
+  /** The bytes that are on the disk of the file at `path`, which is being fetched; 0 for any other. */
+  arrivedBytes(path: string): number {
+    for (const { operation, arrivals } of this.#fetches.values()) if (operation.path === path) return arrivals.done;
+    return 0;
+  }
+
   #progressOf(fetch: Fetch, asked: ReadonlyMap<Fetch, number>, nowMs: number): TransferProgress {
     const source = this.exchange.askedOf(fetch) ?? fetch.source;
     const pace = fetch.arrivals.pace(nowMs, fetch.startedMs);
