@@ -4,7 +4,7 @@ import { frameBytesMax, LockstepError, type MemberId } from '@lockstep/shared';
 import { WebSocket } from 'ws';
 import { parseAddress } from './address.ts';
 import { type Announced, type Credentials, shakeHands } from './handshake.ts';
-import { closeTimeoutMs } from './limits.ts';
+import { closeTimeoutMs as defaultCloseTimeoutMs } from './limits.ts';
 import { controlPath, secureContextOptions, webSocketPath } from './tls-options.ts';
 
 /** A connection over which both sides have proved themselves. */
@@ -20,6 +20,7 @@ interface DialOptions {
   readonly path?: string;
   readonly credentials: Credentials;
   readonly handshakeTimeoutMs: number;
+  readonly closeTimeoutMs?: number | undefined;
   /** Called with the other side's announcement; false: that is enough, and no session is to open. */
   announced?(peer: MemberId, theirs: Announced): boolean;
   /** Called in the same turn of the event loop in which the session opened. */
@@ -34,7 +35,7 @@ interface DialOptions {
 export function openConnection(options: DialOptions): () => void {
   const { address, path = webSocketPath, credentials, handshakeTimeoutMs, opened, failed } = options;
   const { host, port } = parseAddress(address);
-  const socket = new WebSocket(`wss://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`, clientOptions(credentials));
+  const socket = new WebSocket(`wss://${isIPv6(host) ? `[${host}]` : host}:${port}${path}`, clientOptions(options));
   let tls: TLSSocket | undefined;
   let isSettled = false;
   const settle = (): boolean => {
@@ -82,9 +83,9 @@ export function openConnection(options: DialOptions): () => void {
   };
 }
 
-function clientOptions({ identity }: Credentials) {
+function clientOptions({ credentials, closeTimeoutMs = defaultCloseTimeoutMs }: DialOptions) {
   return {
-    ...secureContextOptions(identity),
+    ...secureContextOptions(credentials.identity),
     rejectUnauthorized: false,
     perMessageDeflate: false,
     maxPayload: frameBytesMax,

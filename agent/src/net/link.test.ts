@@ -49,7 +49,7 @@ describe('a session', () => {
   });
 
   test('keeps messages that come before start, and the end', async () => {
-    const { dialled, accepted } = await openPair();
+    const { dialled, accepted } = await openPair({ closeTimeoutMs: 60_000 });
     for (let id = 0; id < 50; id++) dialled.send({ type: 'received', id });
     dialled.send(operationsOf(7));
     dialled.close('going home');
@@ -205,7 +205,7 @@ describe('a session', () => {
   });
 
   test('operations that wait are still sent when the session is closed', async () => {
-    const { dialled, accepted } = await openPair();
+    const { dialled, accepted } = await openPair({ closeTimeoutMs: 60_000 });
     for (let id = 0; id < 16; id++) dialled.send(operationsOf(id));
     dialled.close('going home');
     const received = receive(accepted);

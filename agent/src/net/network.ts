@@ -37,6 +37,8 @@ export interface NetworkOptions {
   /** The protocol versions to speak; by default those of this software. */
   readonly protocol?: ProtocolRange | undefined;
   readonly handshakeTimeoutMs?: number | undefined;
+  /** How long a side that closes waits for the other one, whose last messages may be lost then. */
+  readonly closeTimeoutMs?: number | undefined;
 }
 
 /** A network that is listening. */
@@ -121,6 +123,7 @@ class SocketNetwork implements OpenNetwork {
           address,
           credentials: this.#credentials,
           handshakeTimeoutMs: this.#handshakeTimeoutMs,
+          closeTimeoutMs: this.#options.closeTimeoutMs,
           opened: (session) => resolve(this.#addLink(session, true, address)),
           failed: reject,
         });
