@@ -391,3 +391,12 @@ test('[OD27] a file for which the disk has no room at all is refused with the re
   expect(outcome).toEqual([{ reason: expect.stringContaining('The disk of the folder has no room for film') }]);
   expect(here()).toBe(40);
 });
+
+test('[OD27] a disk without inodes keeps the files that are here', async () => {
+  const { engine, here, room, until } = await onSmallDisk(90);
+  engine.context.folder.health = () =>
+    Promise.resolve({ ok: true, room: { ...room(), inodes: { free: 1, total: 5_000 } } });
+  await until(() => false, minuteMs);
+  expect(here()).toBe(40);
+  expect(engine.context.problems.list()).toMatchObject([{ code: 'disk-full' }]);
+});

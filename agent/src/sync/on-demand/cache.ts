@@ -16,7 +16,6 @@ import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
 import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
-import { usableBytes } from '../state/disk-room.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 
@@ -174,10 +173,13 @@ export class Cache {
     return { credit: Math.max(0, this.#policy.credit(path)), inflation: this.#policy.inflation };
   }
 
-  /** The disk was measured just now: files that were dropped since would count twice. */
-  measured(room: DiskRoom): void {
-    this.#diskBytes = room.totalBytes;
-    this.#bytesThatFit = Math.max(0, this.usedBytes - this.#missingBytes + usableBytes(room) - freeBytesMin);
+  /**
+   * The disk was measured just now: files that were dropped since would count twice. If it has no inodes left, no file is dropped: a large one
+   * frees only one of them.
+   */
+  measured({ freeBytes, totalBytes }: DiskRoom): void {
+    this.#diskBytes = totalBytes;
+    this.#bytesThatFit = Math.max(0, this.usedBytes - this.#missingBytes + freeBytes - freeBytesMin);
   }
 
   /** Drops files beyond the room, once a second: users write to the disk without asking for it. */
