@@ -13,6 +13,8 @@ let files: AgentFiles;
 /** The remote files of the agent, all in one directory. */
 let remote: string[];
 let questions: number;
+/** The names in one answer. */
+let pageMax: number;
 /** The counters of the agent. */
 let counters: CounterFile;
 /** Runs right after the agent has answered. */
@@ -28,7 +30,7 @@ let isSilent: boolean;
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'lockstep-agent-files-'));
   [remote, questions, afterAnswer, refusal, holds] = [[], 0, () => undefined, undefined, []];
-  [settling, isSilent] = [[], false];
+  [settling, isSilent, pageMax] = [[], false, 1_000];
   counters = new CounterFile(join(directory, 'remote-counters'));
   server = createServer((request, response) => {
     questions++;
@@ -46,10 +48,13 @@ beforeEach(async () => {
       return;
     }
     if (isSilent) return;
-    const name = new URL(request.url ?? '', 'http://agent').searchParams.get('name');
-    const found = remote.filter((each) => name === null || each === name).sort();
-    const entries = found.map((each) => ({ name: each, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 }));
-    response.end(JSON.stringify({ files: entries, next: null, holdsAt: counters.of('d') }));
+    const asked = new URL(request.url ?? '', 'http://agent').searchParams;
+    const [name, after] = [asked.get('name'), asked.get('after') ?? ''];
+    const found = remote.filter((each) => (name === null || each === name) && each > after).sort();
+    const page = found.slice(0, pageMax);
+    const next = page.length < found.length ? page.at(-1) : null;
+    const entries = page.map((each) => ({ name: each, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 }));
+    response.end(JSON.stringify({ files: entries, next, holdsAt: counters.of('d') }));
     afterAnswer();
   });
   const socket = join(directory, 'socket');
@@ -109,6 +114,25 @@ test('[OD12] the attributes of the files in a list are not asked for one by one'
   await listed();
   for (const name of remote) expect(await files.find(`d/${name}`)).toMatchObject({ name });
   expect(questions).toBe(1);
+});
+
+test('[OD12] the attributes of the files in a directory of many pages are not asked for one by one', async () => {
+  pageMax = 10;
+  remote = Array.from({ length: 200 }, (_, index) => `f${100 + index}`);
+  expect(await listed()).toEqual(remote);
+  questions = 0;
+  for (const name of remote) expect(await files.find(`d/${name}`)).toMatchObject({ name });
+  expect(questions).toBeLessThan(60);
+});
+
+test('[OD12] a file of such a directory that was changed is asked for again', async () => {
+  pageMax = 10;
+  remote = Array.from({ length: 30 }, (_, index) => `f${100 + index}`);
+  for (const name of remote.slice(0, 5)) await files.find(`d/${name}`);
+  remote = remote.filter((name) => name !== 'f108');
+  files.changed('d/f108');
+  expect(await files.find('d/f108')).toBeUndefined();
+  expect(await files.find('d/f109')).toMatchObject({ name: 'f109' });
 });
 
 test('[OD20] names that no member has are not asked for one by one, and not waited for', async () => {

@@ -13,6 +13,7 @@ import { CounterReader, type CounterValue } from '../../os/counter-file.ts';
 import { asOpened, MountError } from '../errno.ts';
 import type { Soon } from '../ports/access.ts';
 import { type AgentAddress, AgentQuestions } from './agent-questions.ts';
+import { NameRun } from './name-run.ts';
 import type { Hold, RemoteEntry, RemoteFiles, Room } from './remote-files.ts';
 
 /** A list is trusted for this time, like the attributes that the kernel keeps. */
@@ -55,6 +56,8 @@ export class AgentFiles implements RemoteFiles {
   readonly #questions: AgentQuestions;
   readonly #counters: CounterReader;
   readonly #lists = new Map<string, CachedList>();
+  /** The look-ups in directories that are too large for a list. */
+  readonly #runs = new Map<string, NameRun>();
   readonly #used = new Set<string>();
   #telling: ReturnType<typeof setTimeout> | undefined;
 
@@ -91,6 +94,7 @@ export class AgentFiles implements RemoteFiles {
     // A program that opens the file gets this version, and must not find the attributes of an older one.
     const listed = this.#lists.get(parentOf(path))?.known?.files;
     if (entry !== undefined && listed?.has(entry.name)) listed.set(entry.name, entry);
+    this.#runs.get(parentOf(path))?.forget(nameOf(path));
     return entry;
   }
 
@@ -106,6 +110,7 @@ export class AgentFiles implements RemoteFiles {
     // An answer that is under way may have the file in it.
     if (known === undefined) this.#lists.delete(directory);
     else known.files?.delete(nameOf(path));
+    this.#runs.get(directory)?.forget(nameOf(path));
   }
 
   async hold(path: string): Promise<Hold> {
@@ -185,6 +190,7 @@ export class AgentFiles implements RemoteFiles {
     const asked = { body: { paths: [to, from] }, timeoutMs: renamedMsMax };
     await this.#questions.ask('POST', '/remote/settle', asked).then(buffer);
     this.#lists.clear();
+    this.#runs.clear();
   }
 
   used(path: string): void {
@@ -223,11 +229,25 @@ export class AgentFiles implements RemoteFiles {
   }
 
   #findIn({ files, holdsAt }: List, path: string): Soon<RemoteEntry | undefined> {
-    const entry = files?.get(nameOf(path));
+    if (files === undefined) return this.#findInRun(path);
+    const entry = files.get(nameOf(path));
     if (entry !== undefined) return entry;
     // A name that is missing in a list proves nothing: the agent may have dropped its file since.
-    const holds = files !== undefined && holdsAt !== undefined && this.#counters.isAt(holdsAt);
+    const holds = holdsAt !== undefined && this.#counters.isAt(holdsAt);
     return holds ? undefined : this.findNow(path);
+  }
+
+  async #findInRun(path: string): Promise<RemoteEntry | undefined> {
+    const [directory, name] = [parentOf(path), nameOf(path)];
+    if (this.#runs.size >= listsMax) this.#runs.clear();
+    const readPage = async (after: string) => (await this.#page({ directory, after })).files;
+    const run = this.#runs.get(directory) ?? new NameRun(readPage, listLastsMs);
+    this.#runs.set(directory, run);
+    const ahead = await run.ahead(name);
+    if (ahead !== undefined) return ahead;
+    const found = this.findNow(path);
+    run.missed(name);
+    return found;
   }
 
   /** Asks for the remote files of a directory as they are now, unless they are more than one page. */
