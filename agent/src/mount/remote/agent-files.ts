@@ -239,15 +239,19 @@ export class AgentFiles implements RemoteFiles {
 
   async #findInRun(path: string): Promise<RemoteEntry | undefined> {
     const [directory, name] = [parentOf(path), nameOf(path)];
-    if (this.#runs.size >= listsMax) this.#runs.clear();
-    const readPage = async (after: string) => (await this.#page({ directory, after })).files;
-    const run = this.#runs.get(directory) ?? new NameRun(readPage, listLastsMs);
-    this.#runs.set(directory, run);
+    const run = this.#runs.get(directory) ?? this.#beginRun(directory);
     const ahead = await run.ahead(name);
     if (ahead !== undefined) return ahead;
     const found = this.findNow(path);
     run.missed(name);
     return found;
+  }
+
+  #beginRun(directory: string): NameRun {
+    const run = new NameRun(async (after) => (await this.#page({ directory, after })).files, listLastsMs);
+    if (this.#runs.size >= listsMax) this.#runs.clear();
+    this.#runs.set(directory, run);
+    return run;
   }
 
   /** Asks for the remote files of a directory as they are now, unless they are more than one page. */

@@ -10,7 +10,7 @@ function isRename(before: Draft, draft: Draft): boolean {
   return draft.kind === 'delete' && draft.path === before.from;
 }
 
-/** The drafts of operations and the rows of `disk` that one detection journals in one transaction. */
+/** The drafts of operations and the rows of `disk` that one detection journals: in one transaction, unless they are very many. */
 export class ChangeBatch {
   readonly #context: Context;
   readonly #operationWriter: OperationWriter;

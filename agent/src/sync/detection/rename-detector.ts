@@ -198,6 +198,7 @@ async function draftDirectoryRename(
   return [first, ...inOrder(created, deleted)];
 }
 
+/** The order in which `draftDirectoryRename` returns them. */
 function inOrder(created: readonly Draft[], deleted: readonly Draft[]): readonly Draft[] {
   const left = new Map(deleted.map((draft) => [draft.path, draft]));
   const ordered: Draft[] = [];
