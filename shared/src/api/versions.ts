@@ -56,7 +56,8 @@ export const restoreResultSchema = z
     below: z
       .object({
         entries: countSchema.describe('Deleted entries that were put back.'),
-        refused: list(z.object({ path: z.string(), reason: z.string() })),
+        refused: list(z.object({ path: z.string(), reason: z.string() })).describe('The first of those that were not.'),
+        refusedCount: countSchema.describe('Deleted entries that could not be put back.'),
         more: z.boolean().describe('There are more deleted entries: ask again.'),
       })
       .optional()

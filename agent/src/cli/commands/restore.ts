@@ -57,8 +57,11 @@ function formatRestored({ path, restored, changed, below }: RestoreResult): stri
   return `${printable(path)} is ${which} again. The others get it like any other change.`;
 }
 
-function formatBelow(path: string, { entries, refused, more }: NonNullable<RestoreResult['below']>): string {
+function formatBelow(path: string, below: NonNullable<RestoreResult['below']>): string {
+  const { entries, refused, refusedCount, more } = below;
   const lines = refused.map(({ path: each, reason }) => `not ${printable(each)}: ${printable(reason)}`);
+  const unlisted = refusedCount - refused.length;
+  if (unlisted > 0) lines.push(`not ${formatItems(unlisted, 'further entry', 'further entries')}`);
   if (entries === 0) return `Nothing that is in ${printable(path)} was deleted since then: nothing was changed.`;
   const done = `${formatItems(entries, 'deleted entry', 'deleted entries')} of ${printable(path)} put back. The others get them like any other change.`;
   return [...lines, done, ...(more ? ['There are more: run the same command again.'] : [])].join('\n');
@@ -82,6 +85,6 @@ export function addRestoreCommand(program: Command, terminal: Terminal, done: (c
       const result = await api.post('/restore', request, restoreResultSchema, restoreTimeoutMs);
       if (options.json === true) printJson(terminal, result);
       else terminal.print(formatRestored(result));
-      done(result.below !== undefined && result.below.refused.length > 0 ? exitCode.notDone : exitCode.done);
+      done(result.below !== undefined && result.below.refusedCount > 0 ? exitCode.notDone : exitCode.done);
     });
 }

@@ -3,7 +3,8 @@ import { contentOfText } from '../../sim/disk/content.ts';
 import { stateRoot } from '../../sim/folder/call-gate.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import { put } from './restore.ts';
+import type { OldVersions } from './old-versions.ts';
+import { put, restoreVersions } from './restore.ts';
 
 test('[MT21] a file that could not be replaced by an old version has its new change time in its row', async () => {
   const member = new LoneMember();
@@ -35,4 +36,25 @@ test('[MT21] a file that could not be replaced by an old version has its new cha
   await member.passes(1_000);
   expect((await putting).restoration).toEqual({ done: false, reason: 'refused' });
   expect(journal.disk.at('file')?.fingerprint?.ctimeMs).toBeGreaterThan(before.ctimeMs);
+});
+
+test('[CL31] entries of a directory that cannot be put back do not keep later ones from it', async () => {
+  const member = new LoneMember();
+  const { context, volume } = member;
+  volume.disk.write('d', contentOfText('a file where the directory was'));
+  async function* versions() {
+    for (const path of ['d/1', 'd/2', 'd/3', 'e1', 'e2', 'e3']) yield member.operation(path, { kind: 'mkdir' });
+  }
+  const parts = {
+    context,
+    oldVersions: undefined as unknown as OldVersions,
+    localChanges: { settleAll: async () => ({ unsettled: [] }), mark: () => undefined },
+    pause: { isOn: false },
+  };
+  const restoring = restoreVersions(parts, '', versions(), 2);
+  await member.passes(1_000);
+  const { refused, ...rest } = await restoring;
+  expect(rest).toEqual({ entries: 2, refusedCount: 3, more: true });
+  expect(refused.map(({ path }) => path)).toEqual(['d/1', 'd/2', 'd/3']);
+  expect(['e1', 'e2', 'e3'].map((path) => volume.disk.at(path) !== undefined)).toEqual([true, true, false]);
 });

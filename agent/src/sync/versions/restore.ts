@@ -26,6 +26,9 @@ export interface RestoreParts {
   readonly pause: { readonly isOn: boolean };
 }
 
+/** Refused entries that a person gets to see: most often all have one reason. */
+const refusalsListedMax = 1_000;
+
 /** A file that a program keeps writing is not replaced. */
 const settleMsMax = 10_000;
 
@@ -42,20 +45,46 @@ export async function restoreVersion(parts: RestoreParts, path: string, version:
   return restoration;
 }
 
-/** As `restoreVersion`, for each of these entries at or below `directory`, parents first; a refused one does not stop the others. */
+/** The outcome for the entries of a directory. */
+export interface RestoredBelow {
+  /** Entries that the directory has now. */
+  readonly entries: number;
+  /** The first of the entries that were refused, and why. */
+  readonly refused: readonly { readonly path: string; readonly reason: string }[];
+  readonly refusedCount: number;
+  /** There are further entries, which were not tried. */
+  readonly more: boolean;
+}
+
+/**
+ * As `restoreVersion`, for each of these entries at or below `directory`, parents first, until `max` are done; a refused one does not stop
+ * the others, and does not count.
+ */
 export async function restoreVersions(
   parts: RestoreParts,
   directory: string,
-  versions: readonly Operation[],
-): Promise<readonly { readonly path: string; readonly restoration: Restoration }[]> {
+  versions: AsyncIterable<Operation>,
+  max: number,
+): Promise<RestoredBelow> {
+  const refusals: { readonly path: string; readonly reason: string }[] = [];
+  let entries = 0;
+  let refusedCount = 0;
+  let more = false;
   await settled(parts, directory);
-  const results: { readonly path: string; readonly restoration: Restoration }[] = [];
-  for (const version of versions) {
-    const { path } = version;
-    results.push({ path, restoration: await restoreOne(parts, path, version) });
+  for await (const version of versions) {
+    if (entries === max) {
+      more = true;
+      break;
+    }
+    const restoration = await restoreOne(parts, version.path, version);
+    if (restoration.done) entries += 1;
+    else {
+      refusedCount += 1;
+      if (refusals.length < refusalsListedMax) refusals.push({ path: version.path, reason: restoration.reason });
+    }
   }
   await settled(parts, directory);
-  return results;
+  return { entries, refused: refusals, refusedCount, more };
 }
 
 async function restoreOne(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {

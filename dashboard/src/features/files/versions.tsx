@@ -118,7 +118,7 @@ function useRestore(
       const body = isWhole ? { path } : { path, version: version.version };
       const result = await askApi<RestoreResult>('/restore', { method: 'POST', body, timeoutMs: restoreTimeoutMs });
       setOutcome({
-        isDone: (result.below?.refused.length ?? 0) === 0,
+        isDone: (result.below?.refusedCount ?? 0) === 0,
         sentence: sentenceOfResult(nameOf(path), result),
       });
     } catch (error) {
@@ -231,8 +231,11 @@ function Consequences({
 function sentenceOfResult(name: string, { changed, below }: RestoreResult): string {
   if (below !== undefined) {
     const [first] = below.refused;
-    const done = `${formatItems(below.entries, 'deleted entry', 'deleted entries')} put back.`;
-    return first === undefined ? done : `${done} Not ${first.path}: ${first.reason}`;
+    const entries = `${formatItems(below.entries, 'deleted entry', 'deleted entries')} put back.`;
+    const done = below.more ? `${entries} There are more: put it back again.` : entries;
+    if (first === undefined) return done;
+    const others = below.refusedCount > 1 ? ` (and ${formatItems(below.refusedCount - 1, 'other', 'others')})` : '';
+    return `${done} Not ${first.path}${others}: ${first.reason}`;
   }
   return changed ? `${name} was put back.` : `${name} has this version already.`;
 }

@@ -3,7 +3,7 @@ import type { RestoreRequest, RestoreResult } from '@lockstep/shared/api';
 import { chooseVersion, type VersionChoice } from '../../../core/history/choose-version.ts';
 import { stampMs } from '../../../core/hlc.ts';
 import type { Engine } from '../../../sync/engine.ts';
-import type { LogRow } from '../../../sync/ports/journal.ts';
+import type { Journal, LogRow } from '../../../sync/ports/journal.ts';
 import { versionsOf } from '../../../sync/versions/path-versions.ts';
 import { restoreVersion, restoreVersions } from '../../../sync/versions/restore.ts';
 import { reportLogged } from '../operations.ts';
@@ -55,24 +55,15 @@ interface Deleted {
 }
 
 async function restoreDirectory(engine: Engine, path: string, deleted: Deleted): Promise<RestoreResult> {
-  const { versions, more } = await deletedIn(engine, path, deleted);
-  const results = await restoreVersions(engine, path, versions);
-  const done = results.filter(({ restoration }) => restoration.done);
-  const denied = results.flatMap(({ path: each, restoration }) =>
-    restoration.done ? [] : [{ path: each, reason: restoration.reason }],
-  );
-  const [first] = denied;
-  if (done.length === 0 && first !== undefined) throw refused(first.reason);
-  return { path, changed: done.length > 0, below: { entries: done.length, refused: denied, more } };
+  const { journal } = engine.context;
+  const below = await restoreVersions(engine, path, deletedIn(journal, path, deleted), restoredMax);
+  const [first] = below.refused;
+  if (below.entries === 0 && first !== undefined) throw refused(first.reason);
+  return { path, changed: below.entries > 0, below };
 }
 
 /** The versions that come back at `path` and below it, parents first. */
-async function deletedIn(
-  { context: { journal } }: Engine,
-  path: string,
-  { afterMs, isOf }: Deleted,
-): Promise<{ readonly versions: readonly Operation[]; readonly more: boolean }> {
-  const versions: Operation[] = [];
+async function* deletedIn(journal: Journal, path: string, { afterMs, isOf }: Deleted): AsyncGenerator<Operation> {
   let after: string | undefined;
   for (;;) {
     const heads = journal.heads.under(path, after, headsAtOnce);
@@ -81,12 +72,10 @@ async function deletedIn(
       const rows = versionsOf(journal, head.path).rows.filter(({ operation }) => operation.path === head.path);
       // Without a time, the last version before the delete; at a time, the entry may have been deleted already.
       const [then] = rows.filter(({ operation }) => dotKey(operation) !== dotKey(head) && isOf(stampMs(operation.hlc)));
-      if (then === undefined || !isLive(then.operation)) continue;
-      if (versions.length === restoredMax) return { versions, more: true };
-      versions.push(then.operation);
+      if (then !== undefined && isLive(then.operation)) yield then.operation;
     }
     after = heads.at(-1)?.path;
-    if (heads.length < headsAtOnce) return { versions, more: false };
+    if (heads.length < headsAtOnce) return;
     // A large directory holds nothing else up.
     await new Promise((resolve) => setImmediate(resolve));
   }
