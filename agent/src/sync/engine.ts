@@ -10,6 +10,8 @@ import {
 import type { RateRule } from '../core/traffic/rate-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { RenameGate } from './apply/rename-gate.ts';
+import { Cache, type CacheSize } from './cache/cache.ts';
+import { recordLostCache } from './cache/lost-cache.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import { Copies } from './copies/copies.ts';
 import { PinFiller } from './copies/pins.ts';
@@ -41,9 +43,7 @@ import { OwnOrigin } from './members/own-origin.ts';
 import { writeOwnRecord } from './members/own-record.ts';
 import { Peers } from './members/peers.ts';
 import { Reports } from './members/reports.ts';
-import { Cache, type CacheSize } from './on-demand/cache.ts';
 import { HoldingsLoop } from './on-demand/holdings-loop.ts';
-import { recordLostCache } from './on-demand/lost-cache.ts';
 import { OnDemandFiles, wantAll } from './on-demand/on-demand-files.ts';
 import { Prefetcher } from './on-demand/prefetcher.ts';
 import { UseRecord } from './on-demand/use-record.ts';

@@ -1,9 +1,9 @@
 import { blockBytes, type Operation } from '@lockstep/shared';
 import { RecentMap } from '../../core/recent-map.ts';
+import type { Cache } from '../cache/cache.ts';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
-import type { Cache } from './cache.ts';
 import { type Failure, type FetchedFile, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
 import { type Prefetched, Prefetches } from './prefetches.ts';

@@ -1,9 +1,9 @@
 import { parentOf } from '@lockstep/shared';
 import { type PrefetchCandidate, PrefetchWindow } from '../../core/cache/prefetch-window.ts';
 import { ReadTogether } from '../../core/cache/read-together.ts';
+import type { Cache } from '../cache/cache.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
-import type { Cache } from './cache.ts';
 import type { FileRead, OnDemandFiles } from './on-demand-files.ts';
 import type { UseRecord } from './use-record.ts';
 

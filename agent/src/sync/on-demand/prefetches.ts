@@ -1,5 +1,5 @@
+import type { Cache } from '../cache/cache.ts';
 import type { Context } from '../state/context.ts';
-import type { Cache } from './cache.ts';
 import type { FileArrival } from './file-arrival.ts';
 
 /** The end of a prefetch. `taken`: a reader asked for the file meanwhile. */

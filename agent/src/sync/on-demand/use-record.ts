@@ -1,7 +1,7 @@
 import { UseOrder } from '../../core/cache/use-order.ts';
+import type { Cache } from '../cache/cache.ts';
 import type { Context } from '../state/context.ts';
 import { writeIfRoom } from '../state/disk-room.ts';
-import type { Cache } from './cache.ts';
 import type { OnDemandFiles } from './on-demand-files.ts';
 
 /** Remembers in the journal which files were used last. After a restart the cache knows from that what its files are worth. */

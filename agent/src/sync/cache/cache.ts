@@ -1,4 +1,4 @@
-import { type ContentId, freeBytesMin } from '@lockstep/shared';
+import { type ContentId, freeBytesMin, type MemberId } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import { DraftRoom } from '../../core/cache/draft-room.ts';
@@ -16,7 +16,6 @@ import type { StoredUse } from '../ports/journal.ts';
 import { Signal } from '../scheduling/signal.ts';
 import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
-import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 
 /** The room for contents as a person sets it: bytes, or a part of the disk. */
@@ -40,6 +39,14 @@ const refusedDraftMs = 60_000;
 /** Until those of the cluster are set. */
 const noRules = new CopiesRules([]);
 
+/** Asks the other members about contents. */
+export interface KeeperSearch {
+  /** The members that have these contents and will not drop them, by path. */
+  searchKeepers(
+    files: readonly { readonly content: ContentId; readonly path: string }[],
+  ): Promise<ReadonlyMap<string, readonly MemberId[]>>;
+}
+
 /** Room that was reserved for a file that is to come. */
 export interface Reserved {
   end(): void;
@@ -61,7 +68,7 @@ type Outcome = 'room' | 'later' | 'never';
 export class Cache {
   readonly #context: Context;
   readonly #peers: Peers;
-  readonly #search: ContentSearch;
+  readonly #search: KeeperSearch;
   readonly #arrivedBytes: (path: string) => number;
   readonly #measureDisk: () => Promise<void>;
   readonly #policy = new GreedyDualSize();
@@ -96,7 +103,7 @@ export class Cache {
     context: Context,
     parts: {
       readonly peers: Peers;
-      readonly search: ContentSearch;
+      readonly search: KeeperSearch;
       readonly size: CacheSize;
       readonly arrivedBytes: (path: string) => number;
       readonly measureDisk: () => Promise<void>;
