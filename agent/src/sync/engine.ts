@@ -10,7 +10,8 @@ import {
 import type { RateRule } from '../core/traffic/rate-rules.ts';
 import { ApplyLoop } from './apply/apply-loop.ts';
 import { RenameGate } from './apply/rename-gate.ts';
-import { Cache, type CacheSize } from './cache/cache.ts';
+import { Cache } from './cache/cache.ts';
+import type { CacheSize } from './cache/cache-room.ts';
 import { recordLostCache } from './cache/lost-cache.ts';
 import { ConflictResolver } from './conflicts/resolver.ts';
 import { Copies } from './copies/copies.ts';
@@ -240,11 +241,11 @@ export class Engine {
       ...{ peers, operationWriter, placement },
       isActive: () => this.lifecycle.state === 'active',
       fetch: (path) => this.onDemand.bring(path),
-      bytesMax: () => this.cache.bytesMax,
-      roomBytes: () => this.cache.roomBytes,
+      bytesMax: () => this.cache.room.bytesMax,
+      roomBytes: () => this.cache.room.roomBytes,
     });
-    this.cache.keep(() => this.copies.placement.rules);
-    context.wanted.limitedBy((bytes) => this.cache.hasRoom(bytes));
+    this.cache.dropper.keep(() => this.copies.placement.rules);
+    context.wanted.limitedBy((bytes) => this.cache.room.hasRoom(bytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);
     this.pause = new Pause(context, this);
@@ -355,7 +356,7 @@ export class Engine {
     send.limit(sendLimit);
     receive.limit(receiveLimit);
     this.retention.limit({ size: historySize, ageMsMax });
-    this.cache.limit(cacheSize);
+    this.cache.room.limit(cacheSize);
     this.#reads?.prefetcher.enable(prefetch);
     this.copies.placement.awayAfter(awayMs);
     this.localChanges.scanEvery(scansMs);
@@ -380,7 +381,7 @@ interface Reads {
 function followReads({ context, cache, onDemand: files, health }: Engine, isPrefetching: boolean): Reads {
   context.facts.roomMeasured.on(() => {
     const { room } = health.folder;
-    if (room !== undefined) cache.measured(room);
+    if (room !== undefined) cache.room.measured(room);
   });
   context.facts.second.on(() => cache.keepWithinRoom());
   const uses = new UseRecord(context, { files, cache });

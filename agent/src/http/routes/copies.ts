@@ -49,7 +49,7 @@ export const copiesRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = asy
         response: answers(pinResultSchema),
       },
     },
-    ({ body }) => pin(engine.context, body.path && checkedPath(body.path), engine.cache.bytesMax),
+    ({ body }) => pin(engine.context, body.path && checkedPath(body.path), engine.cache.room.bytesMax),
   );
 
   app.post(

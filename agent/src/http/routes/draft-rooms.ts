@@ -39,11 +39,11 @@ export const draftRoomRoutes: FastifyPluginAsyncZod<{ member: ServedMember }> = 
     },
     (request, reply) => {
       const name = randomUUID();
-      const room = engine.cache.openDrafts();
+      const room = engine.cache.room.openDrafts();
       rooms.set(name, room);
       const end = (): void => {
         rooms.delete(name);
-        engine.cache.closeDrafts(room);
+        engine.cache.room.closeDrafts(room);
       };
       const { socket } = request.raw;
       socket.once('close', end);

@@ -27,7 +27,7 @@ test('[OD5] a file on a disk that is mounted in the folder is tried once, and no
   volume.disk.write('disk/film', virtualContent('film', mebibyte));
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => attempts.includes('disk/film') && attempts.includes('song'), 5 * minuteMs)).toBe(true);
   await until(() => false, 30 * minuteMs);
   expect(attempts.toSorted()).toEqual(['disk/film', 'song']);
@@ -48,12 +48,12 @@ test('[OD5] once all files fitted, the next one that does not is tried to be dro
   const { engine, volume, until } = openTestMember([bee], { onDemand: true });
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => questions >= 8, 20 * minuteMs)).toBe(true);
-  engine.cache.limit({ bytes: 2 * mebibyte });
+  engine.cache.room.limit({ bytes: 2 * mebibyte });
   await until(() => false, 2_000);
   const before = questions;
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => questions > before, 3_000)).toBe(true);
 });
 
@@ -73,7 +73,7 @@ test('[OD5] a file that was removed by a drop that failed in the end is dropped,
   };
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => volume.disk.at('song') === undefined, 5 * minuteMs)).toBe(true);
   await until(() => false, 30 * minuteMs);
   expect(journal.heads.at('song')).toMatchObject([{ kind: 'put' }]);
@@ -95,7 +95,7 @@ test('[OD5] a file that could not be dropped is deleted when another member dele
   };
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => volume.missing, 5 * minuteMs)).toBe(true);
   folder.apply = apply;
   const [song] = journal.heads.at('song') as [Operation];
@@ -129,9 +129,9 @@ test('[OD5] however many readers wait for room, the others are asked about a fil
   const { engine, volume, until } = openTestMember([bee], { onDemand: true });
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte / 2 });
+  engine.cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => questions > 0, minuteMs)).toBe(true);
-  engine.cache.limit({ bytes: mebibyte });
+  engine.cache.room.limit({ bytes: mebibyte });
 
   const refused: string[] = [];
   let lastWithRoom = '';
@@ -169,8 +169,8 @@ test('[OD24] a reader is refused within seconds, the next one in less than one, 
   const { engine, volume, until } = openTestMember([bee], { onDemand: true });
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: mebibyte });
-  expect(await until(() => engine.cache.usedBytes === mebibyte, minuteMs)).toBe(true);
+  engine.cache.room.limit({ bytes: mebibyte });
+  expect(await until(() => engine.cache.room.usedBytes === mebibyte, minuteMs)).toBe(true);
   const tell = async (): Promise<void> => {
     const reserved = await engine.cache.reserve('a', 1_000);
     answers.push('reason' in reserved ? 'refused' : 'room');
@@ -197,10 +197,10 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   const { problems } = engine.context;
   for (const name of ['song', 'kept']) volume.disk.write(name, virtualContent(name, mebibyte));
   void engine.start();
-  engine.cache.limit({ bytes: 3 * mebibyte });
+  engine.cache.room.limit({ bytes: 3 * mebibyte });
   engine.context.wanted.pins = ['kept'];
-  expect(await until(() => engine.cache.usedBytes === 2 * mebibyte, minuteMs)).toBe(true);
-  const room = engine.cache.openDrafts();
+  expect(await until(() => engine.cache.room.usedBytes === 2 * mebibyte, minuteMs)).toBe(true);
+  const room = engine.cache.room.openDrafts();
   const answers: (string | undefined)[] = [];
   const grow = async (bytes: number, wished: number, path = 'film'): Promise<void> => {
     answers.push(await engine.cache.growDrafts(room, path, { bytes, wished }));
@@ -210,7 +210,7 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   // Another file is dropped for it.
   void grow(2 * mebibyte - 1_000, 0);
   expect(await until(() => volume.disk.at('song') === undefined, minuteMs)).toBe(true);
-  expect(await until(() => engine.cache.usedBytes === 3 * mebibyte, 1_000)).toBe(true);
+  expect(await until(() => engine.cache.room.usedBytes === 3 * mebibyte, 1_000)).toBe(true);
   void grow(1, 0);
   void grow(4 * mebibyte, 0);
   expect(await until(() => answers.length === 4, 100)).toBe(true);
@@ -225,9 +225,9 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
     'Its old version of 1 MB stays until the changed one is closed: a change needs room for both.',
   );
   room.lower(mebibyte);
-  expect(engine.cache.usedBytes).toBe(2 * mebibyte);
-  engine.cache.closeDrafts(room);
-  expect(engine.cache.usedBytes).toBe(mebibyte);
+  expect(engine.cache.room.usedBytes).toBe(2 * mebibyte);
+  engine.cache.room.closeDrafts(room);
+  expect(engine.cache.room.usedBytes).toBe(mebibyte);
 });
 
 /** A member on demand whose cache is full of its own file. The only other member, `bee`, has `song`, and says that it lacks it. */
@@ -241,12 +241,12 @@ async function openWithFullCache() {
   const { cache, onDemand } = engine;
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
-  cache.limit({ bytes: mebibyte / 2 });
+  cache.room.limit({ bytes: mebibyte / 2 });
   expect(await until(() => journal.disk.at('song')?.remote === true, minuteMs)).toBe(true);
   lacks = true;
-  cache.limit({ bytes: mebibyte });
+  cache.room.limit({ bytes: mebibyte });
   volume.disk.write('own', virtualContent('own', mebibyte));
-  expect(await until(() => cache.usedBytes === mebibyte, minuteMs)).toBe(true);
+  expect(await until(() => cache.room.usedBytes === mebibyte, minuteMs)).toBe(true);
   return { bee, cache, onDemand, until };
 }
 
@@ -269,7 +269,7 @@ test('[OD24] a read that was refused for lack of room is refused again without a
   void read();
   expect(await until(() => codes.length === 2, 10)).toBe(true);
   expect([codes, reserves]).toEqual([['disk-full', 'disk-full'], 1]);
-  cache.limit({ bytes: 3 * mebibyte });
+  cache.room.limit({ bytes: 3 * mebibyte });
   void read();
   expect(await until(() => reserves === 2, 100)).toBe(true);
 });
@@ -302,7 +302,7 @@ async function onSmallDisk(others: number, files = 40) {
   const room = () => ({ freeBytes: (disk.others - here()) * mebibyte, totalBytes: 200 * mebibyte });
   engine.context.folder.health = () => Promise.resolve({ ok: true, room: room() });
   void engine.start();
-  engine.cache.limit({ bytes: 1_000 * mebibyte });
+  engine.cache.room.limit({ bytes: 1_000 * mebibyte });
   await until(() => engine.context.journal.totals.counts().disk.files === files, minuteMs);
   // The disk is measured each second.
   await until(() => false, 5_000);

@@ -90,7 +90,7 @@ export class OnDemandFiles {
     this.#cache = parts.cache;
     this.arrival = new FileArrival(context, parts);
     this.#prefetches = new Prefetches(context, { arrival: this.arrival, cache: this.#cache });
-    this.#cache.dropped.on((path) => this.#unread.delete(path));
+    this.#cache.dropper.dropped.on((path) => this.#unread.delete(path));
   }
 
   /** True for a file whose present version is on other members only. */
@@ -118,7 +118,7 @@ export class OnDemandFiles {
     const { self, journal, wanted } = this.#context;
     if (self.onDemand !== true) return undefined;
     const { files, disk } = journal.totals.counts();
-    const { usedBytes, bytesMax, droppedFiles } = this.#cache;
+    const { usedBytes, bytesMax } = this.#cache.room;
     return {
       usedBytes,
       bytesMax: Math.min(bytesMax, Number.MAX_SAFE_INTEGER),
@@ -127,7 +127,7 @@ export class OnDemandFiles {
       hits: this.#hits,
       misses: this.#misses,
       fetchedBytes: this.#fetchedBytes + this.#prefetches.bytes,
-      droppedFiles,
+      droppedFiles: this.#cache.dropper.files,
       prefetchedFiles: this.#prefetches.files,
       prefetchedBytes: this.#prefetches.bytes,
       prefetchHits: this.#prefetchHits,
@@ -213,7 +213,7 @@ export class OnDemandFiles {
     const reserved = await this.#cache.reserve(path, size);
     if ('reason' in reserved) {
       // With room there would be no content either.
-      if (this.#cache.isAlone && size <= this.#cache.bytesMax) {
+      if (this.#cache.isAlone && size <= this.#cache.room.bytesMax) {
         return this.#failed(path, this.arrival.unreachable(path), failureLastsMs);
       }
       return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs, true);
@@ -221,7 +221,7 @@ export class OnDemandFiles {
     // The row stays remote until the file is here: for its users the file is there all the time.
     const release = wanted.demand(path);
     const startedMs = clock.monotonicMs();
-    const dropped = this.#cache.droppedFiles;
+    const dropped = this.#cache.dropper.files;
     try {
       let failure = await this.arrival.untilHere(path);
       const isShort = failure?.code === 'disk-full';
@@ -252,7 +252,7 @@ export class OnDemandFiles {
   #lastFailure(path: string): Failure | undefined {
     const last = this.#failures.get(path);
     if (last === undefined) return undefined;
-    const isOver = last.isOfCache && this.#cache.hasRoom(this.#sizeOf(path));
+    const isOver = last.isOfCache && this.#cache.room.hasRoom(this.#sizeOf(path));
     if (this.#context.clock.monotonicMs() < last.untilMs && !isOver) return last.failure;
     this.#failures.delete(path);
     return undefined;

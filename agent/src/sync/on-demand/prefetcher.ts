@@ -63,8 +63,8 @@ export class Prefetcher {
     });
     this.#files.read.on((read) => this.#follow(read));
     this.#files.idle.on(() => this.#loop.poke());
-    this.#cache.dropped.on((path) => this.#window.forget(path));
-    this.#cache.raised.on(() => this.refill());
+    this.#cache.dropper.dropped.on((path) => this.#window.forget(path));
+    this.#cache.room.raised.on(() => this.refill());
     context.facts.sessionOpened.on(() => {
       if (this.#hasFailed) this.refill();
     });
@@ -96,7 +96,9 @@ export class Prefetcher {
     const isGuessRight = this.#window.read(path);
     if (!this.#isEnabled || (found === 'here' && !isGuessRight)) return;
     // The last read is the best predictor of the next one. The guesses from earlier reads are dropped.
-    this.#guesses = [...this.#window.choose(parentOf(path), this.#candidates(path), this.#cache.bytesMax)].reverse();
+    this.#guesses = [
+      ...this.#window.choose(parentOf(path), this.#candidates(path), this.#cache.room.bytesMax),
+    ].reverse();
     this.#loop.poke();
   }
 
