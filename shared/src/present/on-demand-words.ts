@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatItems, formatNames } from './units.ts';
 /** A phrase on the copies that a member lacks, and on their progress; without the name of the member. */
 export function lackingText({ files, bytes, isFull, isUnavailable }: LackingCopies): string {
   const what = `${formatItems(files, 'copy', 'copies')} with ${formatBytes(bytes)}`;
-  if (isFull) return `has no room for ${what}: raise its cache_size, or add a member`;
+  if (isFull) return `has no room for ${what}: raise its cache_size or free space on its disk, or add a member`;
   return isUnavailable ? `waits for ${what}: no member that answers has them` : `fetches ${what}`;
 }
 

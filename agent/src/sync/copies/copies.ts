@@ -122,9 +122,10 @@ export class Copies {
       return;
     }
     const what = `${formatItems(lacking.files, 'copy', 'copies')} with ${formatBytes(lacking.bytes)}`;
+    const remedy = this.#roomBytes() < this.#bytesMax() ? 'free some space on this disk' : 'raise cache_size';
     const detail =
       `There is no room here for ${what}. Nothing is lost: those files have fewer copies than wanted. ` +
-      'Members that have room take them over. If this stays: raise cache_size, add a member, or ask for fewer copies (lockstep copies).';
+      `Members that have room take them over. If this stays: ${remedy}, add a member, or ask for fewer copies (lockstep copies).`;
     problems.set('copies-full', {}, detail);
   }
 
