@@ -11,7 +11,8 @@ import type { Context } from '../state/context.ts';
 import { ChangeBatch } from './change-batch.ts';
 import { type Detection, DetectionBuilder } from './detection.ts';
 import { MissingEntries } from './missing-entries.ts';
-import { detectRename, type ExistingEntry } from './rename-detector.ts';
+import { detectRename } from './rename-detector.ts';
+import type { ExistingEntry } from './rename-drafts.ts';
 import { RowComparison } from './row-comparison.ts';
 
 /** The paths of a detection, with the facts known about them. */
