@@ -1,7 +1,7 @@
 import { CrashedError } from './base/life.ts';
 import { Random } from './base/random.ts';
 import type { Violation } from './base/violation.ts';
-import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole } from './world/check.ts';
+import { checkConverged, checkGone, checkHeld, checkKept, checkReplay, checkWhole, lostPaths } from './world/check.ts';
 import { checkCopies } from './world/check-copies.ts';
 import { EncounterWorld, encounterScenario } from './world/encounter-world.ts';
 import { Faults } from './world/faults.ts';
@@ -146,12 +146,13 @@ async function settleRooms(world: World): Promise<void> {
 }
 
 /** How long members may have work after convergence. */
-function workLeftMs({ remaining, scenario, mayLackContent }: World): number {
+function workLeftMs(world: World): number {
+  const { remaining, scenario } = world;
   const isOverfull = ({ isOnDemand, journal }: Machine): boolean =>
     isOnDemand && journal.totals.counts().disk.bytes > scenario.cacheBytes;
   if (remaining.some(isOverfull)) return dropsEndMs;
-  // A content that may be lost is only settled without it after no member has had it for some time.
-  return mayLackContent ? lostSettledMs : afterwardsMs;
+  // A path is only settled without its content after no member has had that for some time.
+  return lostPaths(world).size > 0 ? lostSettledMs : afterwardsMs;
 }
 
 async function checkQuiet(world: World): Promise<void> {
