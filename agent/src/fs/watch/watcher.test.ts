@@ -319,6 +319,33 @@ test('[WT4] directories beyond the limit of inotify are reported, and watched on
   expect(outcome).toMatchObject({ errors: '', answer: { before: ['c', 'd'], after: [] } });
 });
 
+test('[WT4] directories beyond the limit of inotify are known by their new names when the agent renames them', async () => {
+  const outcome = await runInChild({
+    root: subject.root,
+    wrapper: ['unshare', '-Ur', 'sh', '-c', 'echo 3 > /proc/sys/user/max_inotify_watches && exec "$@"', 'sh'],
+    script: `
+      for (const name of ['a', 'b', 'c', 'c/x', 'c/x/y']) fs.mkdirSync(root + '/' + name);
+      const folder = await openHere();
+      await folder.watch(() => {});
+      for await (const _ of folder.scan('', { recursive: true, skip: () => false }));
+      const unwatched = () => folder.unwatched().map(({ path }) => path).sort();
+      const before = unwatched();
+      const [{ fingerprint: expectedFrom }] = await folder.observe([{ path: 'c' }]);
+      const rename = { do: 'rename-directory', from: 'c', to: 'd', expectedFrom, names: ['x', 'x/y'], mode: 0o755 };
+      const [{ result }] = await folder.apply([{ action: rename }]);
+      const after = unwatched();
+      for await (const _ of folder.scan('gone', { recursive: true, skip: () => false }));
+      fs.rmSync(root + '/d', { recursive: true });
+      for await (const _ of folder.scan('d', { recursive: true, skip: () => false }));
+      answer({ before, result, after, left: unwatched() });
+      await folder.close();`,
+  });
+  expect(outcome).toMatchObject({
+    errors: '',
+    answer: { before: ['c', 'c/x', 'c/x/y'], result: 'done', after: ['d', 'd/x', 'd/x/y'], left: [] },
+  });
+});
+
 test('[LC14] reports that hints may be lost if the directory of cookies was exchanged, and works again after that', async () => {
   await untilFlushed(subject.folder);
   const cookies = inFolder('.lockstep/cookies');

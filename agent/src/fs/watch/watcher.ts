@@ -1,4 +1,4 @@
-import { isBelow, isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
+import { isStateName, joinPath, nameOf, parentOf, stateDirectoryName } from '@lockstep/shared';
 import { errorCodeOf } from '../../os/system-error.ts';
 import type { UnwatchedDirectory, WatchHint } from '../../sync/ports/folder.ts';
 import type { Log } from '../../sync/ports/log.ts';
@@ -42,7 +42,7 @@ export class Watcher implements DirectoryWatches {
   readonly #watches = new Map<string, Watch>();
   /** By device and inode number. */
   readonly #pathOfInode = new Map<string, string>();
-  /** Watched directories directly below a directory: forgetting a tree must not iterate over all others. */
+  /** The watched and unwatched directories directly below a directory: forgetting a tree must not iterate over all others. */
   readonly #children = new Map<string, Set<string>>();
   readonly #unwatched = new Map<string, UnwatchedDirectory>();
   /** Directories that the agent is about to rename. */
@@ -105,15 +105,11 @@ export class Watcher implements DirectoryWatches {
     for (const path of below) {
       this.watch(to + path.slice(from.length));
       this.#drop(path);
-      this.#unwatched.delete(path);
     }
   }
 
   forget(path: string): void {
     for (const gone of [path, ...this.#below(path)]) this.#drop(gone);
-    for (const gone of this.#unwatched.keys()) {
-      if (gone === path || isBelow(gone, path)) this.#unwatched.delete(gone);
-    }
   }
 
   async close(): Promise<void> {
@@ -137,6 +133,7 @@ export class Watcher implements DirectoryWatches {
     if (outcome === 'absent') return;
     if ('failure' in outcome) {
       this.#unwatched.set(path, { path, closed: errorCodeOf(outcome.failure) === 'EACCES' });
+      this.#addToParent(path);
       this.#reportFailure(path, outcome.failure);
       return;
     }
@@ -152,6 +149,10 @@ export class Watcher implements DirectoryWatches {
     }
     this.#watches.set(path, { ...identity, close: outcome.close, selfNames });
     this.#pathOfInode.set(inodeOf(identity), path);
+    this.#addToParent(path);
+  }
+
+  #addToParent(path: string): void {
     if (path === '') return;
     const parent = parentOf(path);
     const siblings = this.#children.get(parent);
@@ -161,17 +162,19 @@ export class Watcher implements DirectoryWatches {
 
   #drop(path: string): void {
     const watch = this.#watches.get(path);
-    if (watch === undefined) return;
-    watch.close();
-    this.#watches.delete(path);
-    const inode = inodeOf(watch);
-    if (this.#pathOfInode.get(inode) === path) this.#pathOfInode.delete(inode);
+    if (!this.#unwatched.delete(path) && watch === undefined) return;
+    if (watch !== undefined) {
+      watch.close();
+      this.#watches.delete(path);
+      const inode = inodeOf(watch);
+      if (this.#pathOfInode.get(inode) === path) this.#pathOfInode.delete(inode);
+    }
     const siblings = this.#children.get(parentOf(path));
     siblings?.delete(path);
     if (siblings?.size === 0) this.#children.delete(parentOf(path));
   }
 
-  /** Watched directories below `path`, children first. */
+  /** Watched and unwatched directories below `path`, children first. */
   #below(path: string): string[] {
     const found = [path];
     for (const each of found) for (const child of this.#children.get(each) ?? []) found.push(child);
