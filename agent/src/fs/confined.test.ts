@@ -261,7 +261,9 @@ const jobs: readonly (readonly [string, (at: At) => JobMessage])[] = [
     'history',
     (at) => ({
       job: 'keep',
-      input: { ...content, size: text.length, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } },
+      input: [
+        { ...content, size: text.length, source: { from: 'file', path: 'a/d/file', fingerprint: at('a/d/file') } },
+      ],
     }),
   ],
   ['a sync', () => ({ job: 'sync', input: { paths: synced, left: synced } })],

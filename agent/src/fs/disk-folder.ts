@@ -21,6 +21,7 @@ import type {
 import type { Observation, ObserveRequest, ScannedDirectory } from '../sync/ports/observation.ts';
 import type { BlockSource, PieceReader } from '../sync/ports/pieces.ts';
 import type { ContentDescription, StageBlockOutcome, StagedCopies } from './apply/block-store.ts';
+import type { KeepRequest } from './apply/keep.ts';
 import { leftContents } from './apply/left-blocks.ts';
 import { blockFilePath } from './apply/staging.ts';
 import { BlockReads } from './block-reads.ts';
@@ -202,17 +203,15 @@ export class DiskFolder implements Folder {
     return new Set(await this.#workers.run('inHistory', contents));
   }
 
-  async keep(request: ContentDescription & { readonly source: ContentSource }): Promise<boolean> {
-    const { content, size, source } = request;
-    if (source.from === 'staged' && !this.#staged.isComplete(content)) return false;
-    // Copies: a view would send its whole buffer to the worker.
-    const blocks = request.blocks && new Uint8Array(request.blocks);
-    const copied: ContentSource =
-      source.from === 'bytes' ? { from: 'bytes', bytes: new Uint8Array(source.bytes) } : source;
-    const keep = () => this.#workers.run('keep', { content, blocks, size, source: copied }, 'background');
-    const kept = await (source.from === 'staged' ? this.#staged.use([content], keep) : keep());
-    if (typeof kept === 'object') this.#history.add([kept]);
-    return kept !== false;
+  async keep(requests: readonly KeepRequest[]): Promise<readonly boolean[]> {
+    const isHere = ({ content, source }: KeepRequest) => source.from !== 'staged' || this.#staged.isComplete(content);
+    const here = requests.filter(isHere);
+    const staged = here.flatMap(({ content, source }) => (source.from === 'staged' ? [content] : []));
+    if (here.length === 0) return requests.map(() => false);
+    const outcomes = await this.#staged.use(staged, () => this.#workers.run('keep', here.map(ownBytes), 'background'));
+    const kept = new Map(here.map((request, index) => [request, outcomes[index] ?? false]));
+    this.#history.add(outcomes.filter((outcome) => typeof outcome === 'object'));
+    return requests.map((request) => (kept.get(request) ?? false) !== false);
   }
 
   historyUse(): HistoryUse | undefined {
@@ -287,4 +286,10 @@ export class DiskFolder implements Folder {
       return folderUnusable(error);
     }
   }
+}
+
+/** The request with bytes of its own: a view would send its whole buffer to the worker. */
+function ownBytes({ content, blocks, size, source }: KeepRequest): KeepRequest {
+  const own: ContentSource = source.from === 'bytes' ? { from: 'bytes', bytes: new Uint8Array(source.bytes) } : source;
+  return { content, blocks: blocks && new Uint8Array(blocks), size, source: own };
 }

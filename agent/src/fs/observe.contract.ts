@@ -255,7 +255,7 @@ export function observeContract(open: OpenSubject): void {
         const source = { from: 'bytes', bytes: bytesOf(text) } as const;
         const [content, size] = [contents[index] ?? contents[0], text.length];
         if (content === undefined) throw new Error('no content');
-        expect(await folder.keep({ content, size, source })).toBe(true);
+        expect(await folder.keep([{ content, size, source }])).toEqual([true]);
         await subject.tick();
       }
       expect([...(await folder.inHistory(contents))].sort()).toEqual([...contents].sort());

@@ -226,7 +226,7 @@ test('staging of an earlier agent is cleared; history stays', async () => {
   writeFileSync(inFolder('.lockstep/staging/left'), 'x', { mode: 0o400 });
   const source = { from: 'bytes', bytes: bytesOf('kept') } as const;
   const { content } = subject.identify(source.bytes);
-  expect(await subject.folder.keep({ content, size: 4, source })).toBe(true);
+  expect(await subject.folder.keep([{ content, size: 4, source }])).toEqual([true]);
   await using again = await subject.reopen();
   expect(readdirSync(inFolder('.lockstep/staging'))).toEqual([]);
   expect(await again.inHistory([content])).toEqual(new Set([content]));
@@ -268,12 +268,12 @@ test('[CT7] a kept version is an independent file, even if history has a second 
   const fingerprint = await doOne(subject, writeRequest(subject, 'file', 'kept'));
   const { content } = subject.identify(bytesOf('kept'));
   const source = { from: 'file', path: 'file', fingerprint } as const;
-  expect(await subject.folder.keep({ content, size: 4, source })).toBe(true);
+  expect(await subject.folder.keep([{ content, size: 4, source }])).toEqual([true]);
   const history = join(subject.root, '.lockstep/history');
   const [name = ''] = readdirSync(history, { recursive: true, encoding: 'utf8' }).filter((each) => each.includes('/'));
   rmSync(join(history, name));
   linkSync(join(subject.root, 'file'), join(history, name));
-  expect(await subject.folder.keep({ content, size: 4, source: { from: 'history' } })).toBe(true);
+  expect(await subject.folder.keep([{ content, size: 4, source: { from: 'history' } }])).toEqual([true]);
   writeFileSync(join(subject.root, 'file'), 'over');
   expect(readFileSync(join(history, name), 'utf8')).toBe('kept');
 });

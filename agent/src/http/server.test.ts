@@ -1,5 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { syncBuiltinESMExports } from 'node:module';
+import os, { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LockstepError } from '@lockstep/shared';
 import {
@@ -14,7 +15,7 @@ import {
   waitResultSchema,
 } from '@lockstep/shared/api';
 import type { FastifyInstance, InjectOptions } from 'fastify';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ServedCluster } from '../../test/support/served-cluster.ts';
 import { contentOfText } from '../sim/disk/content.ts';
 
@@ -45,6 +46,19 @@ async function get(url: string) {
 
 /** As long as a path may be, of the characters that grow most when they are encoded. */
 const longPath = `${'🐜'.repeat(63)}/`.repeat(12) + 'x'.repeat(36);
+
+test('[API1] the agent answers to the name that the machine has now', async () => {
+  const headers = { host: 'named-later:4800' };
+  expect((await ask('GET', '/healthz', { headers })).status).toBe(403);
+  const { hostname } = os;
+  onTestFinished(() => {
+    os.hostname = hostname;
+    syncBuiltinESMExports();
+  });
+  os.hostname = () => 'Named-Later';
+  syncBuiltinESMExports();
+  expect((await ask('GET', '/healthz', { headers })).status).toBe(200);
+});
 
 describe('the state', () => {
   test('status has the fields that scripts rely on', async () => {

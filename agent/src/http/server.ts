@@ -79,9 +79,9 @@ const anyAddresses = new Set(['0.0.0.0', '::']);
 export async function buildServer(options: HttpOptions): Promise<FastifyInstance> {
   const { log, access } = options;
   const stopping = new AbortController();
-  const hostNames = new Set(
-    [options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()),
-  );
+  // The name of the machine may change while the agent runs.
+  const hostNames = (): ReadonlySet<string> =>
+    new Set([options.listen.host, hostname(), ...(options.hostNames ?? [])].map((name) => name.toLowerCase()));
 
   const app = fastify({
     logger: false,
@@ -117,7 +117,7 @@ export async function buildServer(options: HttpOptions): Promise<FastifyInstance
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'no-store',
     });
-    const refusal = refusalOf(guardedRequest(request), hostNames);
+    const refusal = refusalOf(guardedRequest(request), hostNames());
     if (refusal !== undefined) {
       log.warn({ code: refusal.code, host: request.headers.host, origin: request.headers.origin }, 'refused a request');
       return sendError(reply, 403, refusal);

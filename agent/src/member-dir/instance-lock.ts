@@ -1,3 +1,4 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,6 +16,8 @@ const runningSchema = z.object({
   pid: z.int().positive(),
   /** The name of the machine or container of the process; older agents omit it. */
   host: z.string().optional(),
+  /** The processes among which the id is valid; older agents and other systems than Linux omit it. */
+  processes: z.string().optional(),
   startedAt: z.number(),
   /** The URL of the API and the dashboard, once they answer. */
   dashboardUrl: z.string().optional(),
@@ -26,17 +29,43 @@ const runningSchema = z.object({
 export type RunningAgent = z.infer<typeof runningSchema> & { readonly isLost?: true };
 
 /** The process in words, and how to stop it. A process id is valid only inside its container: outside it is another process. */
-export function describeRunning({ pid, host }: RunningAgent): { readonly who: string; readonly stop: string } {
-  return host === undefined || host === hostname()
+export function describeRunning(running: RunningAgent): { readonly who: string; readonly stop: string } {
+  const { pid, host } = running;
+  return host === undefined || isAmongOurs(running)
     ? { who: `process ${pid}`, stop: `kill ${pid}` }
     : { who: `process ${pid} of ${host}`, stop: `stop the container or service on ${host}` };
 }
 
-/** True if a process with that id runs on this machine. */
-export function isAlive({ pid, host }: RunningAgent): boolean {
-  if (host !== undefined && host !== hostname()) return false;
+/**
+ * True if the process id is valid here. The name of a machine may change while an agent runs, and two containers may have one name: so
+ * Linux is asked for the processes that it counts together.
+ */
+function isAmongOurs({ host, processes }: Pick<RunningAgent, 'host' | 'processes'>): boolean {
+  const ours = processesHere();
+  if (processes !== undefined && ours !== undefined) return processes === ours;
+  return host === undefined || host === hostname();
+}
+
+/** A name for the processes that Linux counts together: those of one container, since the machine was started. */
+function processesHere(): string | undefined {
   try {
-    return process.kill(pid, 0);
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The record of a process that runs here. */
+function recordOf(pid: number, startedAt: number): RunningAgent {
+  const processes = processesHere();
+  return { pid, host: hostname(), startedAt, ...(processes !== undefined && { processes }) };
+}
+
+/** True if a process with that id runs on this machine. */
+export function isAlive(running: RunningAgent): boolean {
+  if (!isAmongOurs(running)) return false;
+  try {
+    return process.kill(running.pid, 0);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
@@ -74,8 +103,7 @@ async function findWithoutRecord(directory: string): Promise<RunningAgent | unde
     () => undefined,
   );
   for (const pid of await lockHolders()) {
-    if ((await openFiles(pid)).some((path) => path === removed))
-      return { pid, host: hostname(), startedAt: 0, isLost: true };
+    if ((await openFiles(pid)).some((path) => path === removed)) return { ...recordOf(pid, 0), isLost: true };
   }
   return undefined;
 }
@@ -201,7 +229,7 @@ export async function acquireLock(directory: string, nowMs: number): Promise<Ins
       `${directory} is already in use by ${who}. Stop that one first (Ctrl-C, or ${stop}), or query it with \`lockstep status\`.`,
     );
   }
-  const running = { pid: process.pid, host: hostname(), startedAt: nowMs };
+  const running = recordOf(process.pid, nowMs);
   try {
     await writeRunning(directory, running);
   } catch (error) {

@@ -264,7 +264,7 @@ describe('one agent for one folder', () => {
   test('[CL4] a second one gets the process that holds the folder', async () => {
     const lock = await acquireLock(ant, 1);
     await lock.announce({ dashboardUrl: 'http://127.0.0.1:1', socketPath: join(ant, '.lockstep/api.sock') });
-    expect(await findRunning(ant)).toEqual({
+    expect(await findRunning(ant)).toMatchObject({
       pid: process.pid,
       host: hostname(),
       startedAt: 1,
@@ -288,6 +288,28 @@ describe('one agent for one folder', () => {
     expect(message).not.toContain('kill');
     await lock.release();
   });
+
+  test('[CL4] an agent is known by its process id also after the name of the machine changed', async () => {
+    const lock = await acquireLock(ant, 1);
+    const recorded = await readFile(join(statePath(ant), 'running.json'), 'utf8');
+    const before = { ...(JSON.parse(recorded) as object), host: 'the-name-before' };
+    await writeFile(join(statePath(ant), 'running.json'), JSON.stringify(before));
+    const { message } = await failure(acquireLock(ant, 2));
+    expect(message).toContain(`kill ${process.pid}`);
+    await lock.release();
+  });
+
+  test.runIf(process.platform === 'linux')(
+    '[CL4] the process id of another container is not one here, although both have the name of the machine',
+    async () => {
+      const lock = await acquireLock(ant, 1);
+      const elsewhere = { pid: process.pid, host: hostname(), processes: 'another boot pid:[1]', startedAt: 1 };
+      await writeFile(join(statePath(ant), 'running.json'), JSON.stringify(elsewhere));
+      const { message } = await failure(acquireLock(ant, 2));
+      expect(message).not.toContain('kill');
+      await lock.release();
+    },
+  );
 
   test('[CL4] a lock dies with its process', async () => {
     const sqlite = createRequire(import.meta.url).resolve(sqlitePackage);

@@ -1,21 +1,20 @@
 import { constants } from 'node:fs';
 import { blockBytes, type ContentId } from '@lockstep/shared';
-import { blockCount, blockRange } from '../../core/blocks.ts';
+import { blockRange } from '../../core/blocks.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
 import type { BlockCopy, ContentSource, StageFailure } from '../../sync/ports/folder.ts';
 import type { Piece } from '../../sync/ports/pieces.ts';
 import { descending } from '../descent.ts';
-import { syncPath } from '../durable.ts';
 import { lstatIfThere } from '../entry-stat.ts';
 import { problemOf } from '../path-problem.ts';
 import type { Places } from '../places.ts';
-import { type ExpectedBlock, expectedBlock, fitsContent, isBlock } from '../read/content-id.ts';
+import { type ExpectedBlock, isBlock } from '../read/content-id.ts';
 import { readFully, withFile } from '../read/read-content.ts';
 import { removeIfThere } from '../remove.ts';
 import { restoreStateDirectories } from '../state-directories.ts';
 import type { SystemCalls } from '../system-calls.ts';
-import { historyPath, type KeptVersion, keptVersion, nameInHistory } from './history.ts';
-import { blockFilePath, roomBytes, stagedMode, temporaryPath } from './staging.ts';
+import { historyPath } from './history.ts';
+import { blockFilePath, roomBytes, stagedMode } from './staging.ts';
 import { writeWithHoles } from './write-bytes.ts';
 
 /** A content as its operation describes it. */
@@ -134,7 +133,7 @@ function writingTo(
 }
 
 /** Writes a verified block at its place. */
-function writeStaged(
+export function writeStaged(
   { system }: Places,
   fd: number,
   { size, index }: Pick<ExpectedBlock, 'size' | 'index'>,
@@ -181,55 +180,6 @@ function readStored(
   } catch (error) {
     if (errorCodeOf(error) === undefined) throw error;
     return undefined;
-  }
-}
-
-/**
- * Adds a durable copy of a content to history, and returns its entry there. False if the source does not have the content, or there is no
- * room. Runs in a worker.
- */
-export function keep(
-  places: Places,
-  request: ContentDescription & { readonly source: ContentSource },
-): KeptVersion | boolean {
-  const { system, hash } = places;
-  const { content, blocks, size, source } = request;
-  // A file with a second name, such as one about to be replaced, can still be written to.
-  if (lstatIfThere(system, historyPath(places, content))?.nlink === 1) return true;
-  if (restoreStateDirectories(places) !== undefined) return false;
-  if (!fitsContent(content, blocks, size) || size > roomBytes(places)) return false;
-  const blockAt = (index: number): Uint8Array | undefined => {
-    const { offset, length } = blockRange(size, index);
-    const block = expectedBlock({ content, blocks, size, index });
-    if (source.from !== 'bytes') return readBlock(places, block, source);
-    const bytes = source.bytes.subarray(offset, offset + length);
-    return isBlock(hash, bytes, block) ? bytes : undefined;
-  };
-  // A missing content is requested often: verify the first block before a file is created.
-  const first = blockAt(0);
-  if (first === undefined) return false;
-  const temporary = temporaryPath(places);
-  try {
-    const fd = system.open(temporary, stageFlags | constants.O_CREAT | constants.O_EXCL, stagedMode);
-    try {
-      for (let index = 0; index < blockCount(size); index++) {
-        const bytes = index === 0 ? first : blockAt(index);
-        if (bytes === undefined) return false;
-        writeStaged(places, fd, { size, index }, bytes);
-      }
-    } finally {
-      system.close(fd);
-    }
-    syncPath(system, temporary);
-    const changedIn = nameInHistory(places, content, (place) => system.rename(temporary, place));
-    // The other worker may have just created the shard, without a sync of its name.
-    for (const directory of new Set([...changedIn, places.history])) syncPath(system, directory);
-    return keptVersion(places, content) ?? true;
-  } catch (error) {
-    if (errorCodeOf(error) === undefined) throw error;
-    return false;
-  } finally {
-    removeIfThere(system, temporary);
   }
 }
 

@@ -1,7 +1,8 @@
 import { apply } from '../apply/apply.ts';
-import { keep, readBlock, stageBlocks, stageCopies, unstage } from '../apply/block-store.ts';
+import { readBlock, stageBlocks, stageCopies, unstage } from '../apply/block-store.ts';
 import { copyDraft, dropDraft, finishDraft, writeDraft } from '../apply/draft.ts';
 import { forgetHistory, inHistory, listHistory } from '../apply/history.ts';
+import { keep } from '../apply/keep.ts';
 import { findStaged } from '../apply/left-blocks.ts';
 import { findPieces, recipeOfBlock, recipeOfRange } from '../apply/moved-pieces.ts';
 import { syncChanges } from '../apply/sync-changes.ts';

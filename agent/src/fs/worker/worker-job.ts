@@ -4,15 +4,10 @@ import type { ActionRequest, ChangedMount, ContentSource, PolledFiles, SyncResul
 import type { Observation, ObserveRequest } from '../../sync/ports/observation.ts';
 import type { SoughtChunks } from '../../sync/ports/pieces.ts';
 import type { Applied } from '../apply/apply.ts';
-import type {
-  ArrivedBlock,
-  ContentDescription,
-  StageBlockOutcome,
-  StagedCopies,
-  StoredBlock,
-} from '../apply/block-store.ts';
+import type { ArrivedBlock, StageBlockOutcome, StagedCopies, StoredBlock } from '../apply/block-store.ts';
 import type { CopiedHashes, DraftBlock, DraftCopy, FilledDraft, WrittenBlock } from '../apply/draft.ts';
 import type { KeptVersion } from '../apply/history.ts';
+import type { KeepRequest } from '../apply/keep.ts';
 import type { ApplyStep } from '../fault-point.ts';
 import type { KnownMounts, MountIdentity } from '../mounts/mount-identity.ts';
 import type { OpenedPlaces } from '../places.ts';
@@ -58,7 +53,7 @@ export interface Jobs {
     output: Uint8Array | undefined;
   };
   findPieces: { input: SoughtChunks; output: readonly Float64Array[] };
-  keep: { input: ContentDescription & { readonly source: ContentSource }; output: KeptVersion | boolean };
+  keep: { input: readonly KeepRequest[]; output: readonly (KeptVersion | boolean)[] };
   inHistory: { input: readonly ContentId[]; output: readonly ContentId[] };
   listHistory: { input: { readonly from: number; readonly to: number }; output: readonly KeptVersion[] };
   checkMounts: { input: readonly string[]; output: readonly ChangedMount[] };

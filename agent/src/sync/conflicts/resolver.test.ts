@@ -47,6 +47,23 @@ test('[JN2] a thousand conflicts are resolved in a few transactions', async () =
   expect(member.errors).toEqual([]);
 });
 
+test('[JN2] the losing contents of many conflicts are kept by few jobs', async () => {
+  let jobs = 0;
+  const member = new LoneMember((folder) => {
+    const keep = folder.keep.bind(folder);
+    folder.keep = (requests) => {
+      jobs++;
+      return keep(requests);
+    };
+    return folder;
+  });
+  bothWrote(member, named(512));
+  resolverOf(member).poke();
+  await member.passes(60_000);
+  expect(member.journal.totals.counts().contested).toBe(0);
+  expect(jobs).toBeLessThan(40);
+});
+
 test('[MG8] a directory is resurrected also behind hundreds that are left to others', async () => {
   const member = new LoneMember();
   const own: Operation[] = [];

@@ -11,10 +11,12 @@ import { JoinPacer } from './join-pacer.ts';
 import { isRenameOfReplaced } from './replaced-rename.ts';
 import { type ConflictCopy, directoryDraft, ResolutionBatch, type Verdict } from './resolution-batch.ts';
 import { Responsibility, type Seniority } from './responsibility.ts';
-import { SiblingJudge } from './sibling-judge.ts';
+import { type Contested, SiblingJudge } from './sibling-judge.ts';
 
 /** Number of paths resolved together: bounds memory and the duration of one transaction. */
 const pathsAtOnce = 256;
+/** Number of paths judged without a pause: it bounds the time for which the agent does nothing else. */
+const judgedAtOnce = 64;
 /** The time for other members to return before the fallback resolver acts. */
 const fallbackRetryMs = 2_000;
 
@@ -22,11 +24,6 @@ const fallbackRetryMs = 2_000;
 const learnMsMax = 10_000;
 /** Interval at which that is checked. */
 const learnRetryMs = 50;
-
-interface Contested {
-  readonly path: string;
-  readonly heads: readonly Operation[];
-}
 
 /**
  * Resolves the results of concurrent operations: writes losing contents as conflict copies, joins siblings, and
@@ -143,10 +140,12 @@ export class ConflictResolver {
     const { journal } = this.#context;
     const verdicts: Verdict[] = [];
     let left = 0;
-    for (const { path, heads } of contested) {
-      const verdict = await this.#judge.verdict(path, heads);
-      if (verdict.mine.length < verdict.candidates) left++;
-      if (verdict.mine.length > 0) verdicts.push(verdict);
+    for (let from = 0; from < contested.length; from += judgedAtOnce) {
+      await this.#yielder.maybeYield();
+      for (const verdict of await this.#judge.verdicts(contested.slice(from, from + judgedAtOnce))) {
+        if (verdict.mine.length < verdict.candidates) left++;
+        if (verdict.mine.length > 0) verdicts.push(verdict);
+      }
     }
     const batch = new ResolutionBatch(this.#context);
     for (const verdict of verdicts) {

@@ -13,6 +13,11 @@ import type { Responsibility } from './responsibility.ts';
 
 /** The siblings at a path, by what a join does with them. */
 interface Ranking {
+  readonly path: string;
+  /** There are live entries below the path. */
+  readonly heldUp: boolean;
+  /** The operation that first had the content of a head. */
+  readonly original: (head: Operation) => Operation;
   /** The visible head, and those that lose to it. */
   readonly others: readonly Operation[];
   /** Heads that never win. */
@@ -22,7 +27,34 @@ interface Ranking {
   readonly candidates: readonly Operation[];
   /** The heads whose contents get copies. */
   readonly lost: readonly Operation[];
+  /** There is something to join now. */
+  readonly isDue: boolean;
+  /** The heads whose contents must be in history before the join. */
+  readonly needed: readonly Operation[];
 }
+
+/** The siblings at a path. */
+export interface Contested {
+  readonly path: string;
+  readonly heads: readonly Operation[];
+}
+
+/** A content that is to be kept, and where else it may be. */
+interface Unkept {
+  readonly heads: Operation[];
+  readonly sources: Iterator<ContentSource>;
+}
+
+/** One attempt to keep a content. */
+interface Attempt {
+  readonly head: Operation;
+  readonly content: ContentId;
+  readonly source: ContentSource;
+}
+
+/** Number and size of the contents that one job keeps: they bound for how long it delays other work in the background. */
+const keptAtOnce = 128;
+const keptBytesAtOnce = 16 * 1024 * 1024;
 
 /** Decides what this member does with the siblings at a path. Keeps the contents that lose, and fetches those that are not here. */
 export class SiblingJudge {
@@ -52,14 +84,21 @@ export class SiblingJudge {
     this.#arrived = parts.arrived;
   }
 
-  /** The verdict at `path`. `mine` is empty while the content that the join would repeat is not here. */
-  async verdict(path: string, heads: readonly Operation[]): Promise<Verdict & { readonly candidates: number }> {
+  /** The verdicts at these paths. `mine` is empty while the content that the join would repeat is not here. */
+  async verdicts(contested: readonly Contested[]): Promise<readonly (Verdict & { readonly candidates: number })[]> {
+    const ranked = contested.map(({ path, heads }) => this.#rank(path, heads));
+    const kept = await this.#keep(ranked.flatMap(({ needed }) => needed));
+    const verdicts: (Verdict & { readonly candidates: number })[] = [];
+    for (const ranking of ranked) verdicts.push(await this.#verdict(ranking, kept));
+    return verdicts;
+  }
+
+  /** `kept`: has the heads whose contents are in history. */
+  async #verdict(
+    { path, heldUp, original, others, yielding, directoryWins, candidates, lost, isDue, needed }: Ranking,
+    kept: Pick<ReadonlySet<Operation>, 'has'>,
+  ): Promise<Verdict & { readonly candidates: number }> {
     const { journal } = this.#context;
-    const heldUp = journal.heads.hasLiveBelow(path);
-    const find: FindOperation = (dot) => journal.log.operation(dot);
-    const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
-    const original = (head: Operation): Operation => originals.get(head) ?? head;
-    const { others, yielding, directoryWins, candidates, lost } = this.#rank(heads, heldUp, original);
     const [visible] = others;
     const mine: Operation[] = [];
     const copies: CopyToMake[] = [];
@@ -72,14 +111,10 @@ export class SiblingJudge {
       copies,
       candidates: candidates.length,
     };
-    if (visible === undefined || candidates.length === 0) return verdict;
-    if (!this.#pacer.allows(path, this.#context.clock.monotonicMs())) return verdict;
-    // The join repeats the visible content, and may outlive all other operations with that content.
-    if (!directoryWins && !(await this.#keep(visible))) return verdict;
-    for (const head of candidates) {
-      if (lost.some((loser) => isSameContent(loser, head)) && !(await this.#keep(head))) continue;
-      if (this.#responsibility.includes(head)) mine.push(head);
-    }
+    if (visible === undefined || !isDue) return verdict;
+    const isMissing = (head: Operation): boolean => needed.includes(head) && !kept.has(head);
+    if (isMissing(visible)) return verdict;
+    for (const head of candidates) if (!isMissing(head) && this.#responsibility.includes(head)) mine.push(head);
     for (const head of lost) {
       if (!mine.some((joined) => isSameContent(joined, head))) continue;
       const { hlc, origin } = original(head);
@@ -91,8 +126,12 @@ export class SiblingJudge {
     return { ...verdict, deleteHolds: isResurrected(visible, mine, journal) };
   }
 
-  #rank(heads: readonly Operation[], heldUp: boolean, original: (head: Operation) => Operation): Ranking {
+  #rank(path: string, heads: readonly Operation[]): Ranking {
     const { journal, missing } = this.#context;
+    const heldUp = journal.heads.hasLiveBelow(path);
+    const find: FindOperation = (dot) => journal.log.operation(dot);
+    const originals = new Map(heads.map((head) => [head, originalOf(head, find)]));
+    const original = (head: Operation): Operation => originals.get(head) ?? head;
     // A content that no member has any more can neither be kept nor copied.
     const gone = heads.filter((head) => missing.isLost(head));
     const yielding = heldUp ? [] : [...new Set([...resurrectedAmong(heads, journal), ...gone])];
@@ -104,38 +143,106 @@ export class SiblingJudge {
     const directoryWins = visible !== undefined && heldUp && entryType(visible) !== 'directory';
     const candidates = directoryWins ? others : [...others.slice(1), ...yielding];
     const lost = losers(others, heldUp, original).filter((head) => !gone.includes(head));
-    return { others, yielding, directoryWins, candidates, lost };
+    const isDue = candidates.length > 0 && this.#pacer.allows(path, this.#context.clock.monotonicMs());
+    const needed: Operation[] = [];
+    if (visible !== undefined && isDue) {
+      // The join repeats the visible content, and may outlive all other operations with that content.
+      if (!directoryWins) needed.push(visible);
+      needed.push(...candidates.filter((head) => lost.some((loser) => isSameContent(loser, head))));
+    }
+    return { path, heldUp, original, others, yielding, directoryWins, candidates, lost, isDue, needed };
   }
 
   /**
-   * Keeps a losing content in history. Every member does so until the copy is made. So any of them can make it, and none makes a copy of a
-   * content that it lacks. The rows of `disk` may be outdated: a user may have just overwritten the file. False if the content is not here:
-   * then it is fetched.
+   * Keeps the contents of these heads in history, many together: each alone costs several syncs of the disk. Every member does so until the
+   * copy is made. So any of them can make it, and none makes a copy of a content that it lacks. The rows of `disk` may be outdated: a user
+   * may have just overwritten the file. Returns the heads whose contents are here; the others are fetched.
    */
-  async #keep(head: Operation): Promise<boolean> {
-    const { content, blocks, size = 0 } = head;
-    if (content === undefined) return true;
-    const { folder, receivedBytesCache, log } = this.#context;
-    for (const source of this.#sources(content)) {
-      try {
-        if (!(await folder.keep({ content, blocks, size, source }))) continue;
-      } catch (error) {
-        log.warn({ path: head.path, error: String(error) }, 'a losing version could not be kept');
-        continue;
-      }
-      if (source.from === 'bytes') receivedBytesCache.delete(content);
-      if (source.from === 'staged') this.#transfers.drop(content);
-      return true;
+  async #keep(heads: readonly Operation[]): Promise<ReadonlySet<Operation>> {
+    const kept = new Set<Operation>();
+    const open = new Map<ContentId, Unkept>();
+    for (const head of heads) {
+      const { content } = head;
+      const unkept = content && open.get(content);
+      if (content === undefined) kept.add(head);
+      else if (unkept !== undefined) unkept.heads.push(head);
+      else open.set(content, { heads: [head], sources: this.#sources(content) });
     }
+    while (open.size > 0) {
+      const attempts: Attempt[] = [];
+      for (const [content, { heads, sources }] of open) {
+        const [head] = heads;
+        const { done, value: source } = sources.next();
+        if (head !== undefined && done !== true) attempts.push({ head, content, source });
+        else {
+          open.delete(content);
+          if (head !== undefined) this.#fetch(head);
+        }
+      }
+      for (const content of await this.#keepFrom(attempts)) {
+        for (const head of open.get(content)?.heads ?? []) kept.add(head);
+        open.delete(content);
+      }
+    }
+    return kept;
+  }
+
+  /** Keeps each content from one source. Returns those that are in history then. */
+  async #keepFrom(attempts: readonly Attempt[]): Promise<readonly ContentId[]> {
+    const { folder, receivedBytesCache, log } = this.#context;
+    const done: ContentId[] = [];
+    for (const some of grouped(attempts)) {
+      try {
+        const requests = some.map(({ head: { blocks, size = 0 }, content, source }) => ({
+          content,
+          blocks,
+          size,
+          source,
+        }));
+        const outcomes = await folder.keep(requests);
+        for (const [index, { content, source }] of some.entries()) {
+          if (outcomes[index] !== true) continue;
+          done.push(content);
+          if (source.from === 'bytes') receivedBytesCache.delete(content);
+          if (source.from === 'staged') this.#transfers.drop(content);
+        }
+      } catch (error) {
+        const [first] = some;
+        log.warn({ path: first?.head.path, error: String(error) }, 'a losing version could not be kept');
+      }
+    }
+    return done;
+  }
+
+  #fetch(head: Operation): void {
     this.#transfers.fetch(head, (outcome) => {
       if (outcome === 'ok') this.#arrived();
     });
-    return false;
   }
 
   /** A content that is already in history stays as it is. */
-  #sources(content: ContentId): Iterable<ContentSource> {
+  #sources(content: ContentId): Iterator<ContentSource> {
     const staged = (): boolean => this.#transfers.isStaged(content);
-    return sourcesHere(this.#context, content, ['history', 'received', 'staged', 'folder'], { staged });
+    return sourcesHere(this.#context, content, ['history', 'received', 'staged', 'folder'], { staged })[
+      Symbol.iterator
+    ]();
   }
+}
+
+/** Splits attempts into groups for one job each. */
+function grouped(attempts: readonly Attempt[]): readonly (readonly Attempt[])[] {
+  const groups: Attempt[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const attempt of attempts) {
+    const { size = 0 } = attempt.head;
+    const last = groups.at(-1);
+    if (last !== undefined && last.length < keptAtOnce && bytes + size <= keptBytesAtOnce) {
+      last.push(attempt);
+      bytes += size;
+    } else {
+      groups.push([attempt]);
+      bytes = size;
+    }
+  }
+  return groups;
 }

@@ -264,13 +264,18 @@ export interface Folder {
   readonly pieces: PieceReader;
   /** Those of these contents that are in `history/`. */
   inHistory(contents: readonly ContentId[]): Promise<ReadonlySet<ContentId>>;
-  /** Copies `content` into `history/`, so that it outlives the file that holds it now. Resolves with whether it is there. */
-  keep(request: {
-    readonly content: ContentId;
-    readonly blocks?: Uint8Array | undefined;
-    readonly size: number;
-    readonly source: ContentSource;
-  }): Promise<boolean>;
+  /**
+   * Copies each `content` into `history/`, so that it outlives the file that holds it now. Resolves with whether it is there, in the same
+   * order. Many together take few syncs of the disk.
+   */
+  keep(
+    requests: readonly {
+      readonly content: ContentId;
+      readonly blocks?: Uint8Array | undefined;
+      readonly size: number;
+      readonly source: ContentSource;
+    }[],
+  ): Promise<readonly boolean[]>;
   /** The size of `history/`; undefined until it was counted for the first time. */
   historyUse(): HistoryUse | undefined;
   /** Counts what `history/` holds. Cheap, but for the first time. */

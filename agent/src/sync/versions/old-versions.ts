@@ -56,7 +56,8 @@ export class OldVersions {
     });
     if (outcome !== 'ok') return false;
     try {
-      return await folder.keep({ content, blocks, size, source: { from: 'staged' } });
+      const [isKept] = await folder.keep([{ content, blocks, size, source: { from: 'staged' } }]);
+      return isKept === true;
     } finally {
       this.#transfers.drop(content);
     }
