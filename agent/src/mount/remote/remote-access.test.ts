@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { secondsOf } from '../../os/file-time.ts';
 import { MountError } from '../errno.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
 import { RemoteAccess } from './remote-access.ts';
@@ -43,6 +44,7 @@ beforeEach(() => {
       return { release: () => undefined };
     },
     versionNow: () => Promise.resolve(versionNow),
+    used: () => undefined,
     changed: (path) => void changed.push(path),
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
@@ -126,4 +128,22 @@ test('[OD12] the first write to a file that was deleted since it was opened fail
     throw new MountError('ENOENT');
   };
   await expect(access.keep('d/a', opened)).rejects.toMatchObject({ code: 'ESTALE' });
+});
+
+function writeAt(timeUs: number): void {
+  writeFileSync(join(folder, 'd/a'), 'x');
+  utimesSync(join(folder, 'd/a'), secondsOf(timeUs), secondsOf(timeUs));
+}
+
+test('[OD12] a file that was dropped since it was opened, and is brought again, becomes no conflict copy', async () => {
+  const timeUs = 1_700_000_000_123_456;
+  writeAt(timeUs);
+  const opened = await access.open('d/a');
+  bring = () => {
+    rmSync(join(folder, 'd/a'));
+    // The fraction of a microsecond is lost.
+    writeAt(timeUs - 1);
+  };
+  const kept = await access.keep('d/a', opened);
+  expect(kept.opened.version).toBe((await access.open('d/a')).version);
 });

@@ -1,4 +1,5 @@
 import { joinPath, nameOf } from '@lockstep/shared';
+import { isSameTime } from '../../core/entry.ts';
 import { asOpened, MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
@@ -207,8 +208,9 @@ export class RemoteAccess implements Access {
   }
 }
 
+/** A file that is fetched gets its time to within a microsecond. */
 function isSameWriting(a: EntryStat, b: EntryStat): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs;
+  return a.size === b.size && isSameTime(a.mtimeMs * 1_000, b.mtimeMs * 1_000);
 }
 
 function isAbsent(error: unknown): boolean {
