@@ -181,11 +181,19 @@ export class OpenFile {
     await this.#step(async () => {
       if (this.path === undefined || this.#version === undefined || this.#draft !== undefined) return;
       if (isRead && this.isBeingRead && this.#version.isLocal) return;
-      const now = await this.#parts.access.open(this.path);
-      if (now.version === this.#version.version) return now.close();
+      const { access } = this.#parts;
+      const now = await access.open(this.path);
+      try {
+        const isSame = await access.isSame(this.path, this.#version, now);
+        // If the version has left the disk since, its bytes are here all the same.
+        if (isSame && (this.#version.isLocal || !now.isLocal)) return now.close();
+        if (!isSame) this.#edition++;
+      } catch (error) {
+        now.close();
+        throw error;
+      }
       this.#version.close();
       this.#version = now;
-      this.#edition++;
     });
   }
 

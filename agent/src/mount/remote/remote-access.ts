@@ -98,19 +98,26 @@ export class RemoteAccess implements Access {
     );
   }
 
+  async isSame(path: string, opened: OpenVersion, now: OpenVersion): Promise<boolean> {
+    if (opened.version === now.version) return true;
+    if (!(opened instanceof RemoteVersion)) return isSameWriting(now.stat(), opened.stat());
+    // If that version is the present one after the local open, `now` has it, too.
+    return !(now instanceof RemoteVersion) && opened.is(await this.#files.versionNow(path));
+  }
+
   async keep(path: string, opened: OpenVersion): Promise<KeptVersion> {
     const { release } = await asOpened(this.#files.hold(path));
     try {
       const now = await this.#openAgain(path, opened);
       if (now === opened) return { opened, release };
-      // A program writes for the version that it opened. If that version is the present one after the local open, `now` has it, too.
-      if (opened instanceof RemoteVersion && !opened.is(await this.#files.versionNow(path))) {
+      const isSame = await this.isSame(path, opened, now);
+      // A program writes for the version that it opened.
+      if (opened instanceof RemoteVersion && !isSame) {
         now.close();
         throw new MountError('ESTALE', `${path} has changed: open it again.`);
       }
       // The file may have been dropped since it was opened, and brought again.
-      const isBack = now.version !== opened.version && isSameWriting(now.stat(), opened.stat());
-      const [kept, other] = opened instanceof RemoteVersion || isBack ? [now, opened] : [opened, now];
+      const [kept, other] = isSame ? [now, opened] : [opened, now];
       other.close();
       return { opened: kept, release };
     } catch (error) {
