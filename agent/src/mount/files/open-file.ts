@@ -240,6 +240,8 @@ export class OpenFile {
   async #begin(isEmpty = false): Promise<Draft> {
     if (this.#version === undefined) throw new RangeError('the session has ended');
     const { access } = this.#parts;
+    if (this.path === undefined && !isEmpty && !this.#version.isLocal)
+      throw new MountError('ESTALE', `${this.#openedAt} was removed before its content was here.`);
     // Without a path there is nothing to replace.
     const { opened, release } =
       this.path === undefined

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { secondsOf } from '../../os/file-time.ts';
 import { MountError } from '../errno.ts';
 import { OpenFile, OpenHandle } from '../files/open-file.ts';
+import { OpenFiles } from '../files/open-files.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
 import { RemoteAccess } from './remote-access.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
@@ -192,4 +193,17 @@ describe('[FM11] a program goes on reading the version that it opened, when anot
     };
     await expect(openTwice(replaced)).rejects.toMatchObject({ code: 'ESTALE' });
   });
+});
+
+test('[OD12] a program cannot write to a version that is not on the disk, and was removed since it was opened', async () => {
+  remote = ['a'];
+  const files = new OpenFiles({ access, onConflict: () => undefined });
+  const opened = files.of(await files.open('d/a'));
+  files.detach('d/a', 'hidden');
+  await expect((async () => opened.file.write(Buffer.from('y'), 0, opened))()).rejects.toMatchObject({
+    code: 'ESTALE',
+  });
+  await opened.file.truncate(0);
+  expect(opened.file.stat().size).toBe(0);
+  await opened.file.close();
 });
