@@ -68,11 +68,6 @@ export class Cache {
     this.#measureDisk = parts.measureDisk;
   }
 
-  /** True if no other member is connected: none can bring a file, or say that it keeps one that is to be dropped. */
-  get isAlone(): boolean {
-    return this.#peers.ready().length === 0;
-  }
-
   /** Restores the uses of files from an earlier run. */
   restore(uses: readonly StoredUse[]): void {
     for (const use of uses) this.#policy.restore(use.path, use);
