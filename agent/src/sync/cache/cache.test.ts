@@ -229,6 +229,23 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   expect(engine.cache.room.usedBytes).toBe(mebibyte);
 });
 
+test('[OD2] [OD24] a reader is refused within 10 s if a member does not answer about many files that could make room', async () => {
+  const { engine, volume, until } = openTestMember([new ScriptedPeer('b')], { onDemand: true });
+  for (let index = 0; index < 1_280; index++)
+    volume.disk.write(`song-${index}`, virtualContent(`song-${index}`, mebibyte));
+  void engine.start();
+  engine.cache.room.limit({ bytes: 1_280 * mebibyte });
+  expect(await until(() => engine.cache.room.usedBytes === 1_280 * mebibyte, minuteMs)).toBe(true);
+  // By then all are durable.
+  await until(() => false, 10_000);
+  const answers: string[] = [];
+  void engine.cache.reserve('film', 1_279 * mebibyte).then((reserved) => {
+    answers.push('reason' in reserved ? 'refused' : 'room');
+  });
+  expect(await until(() => answers.length === 1, 8_000)).toBe(true);
+  expect(answers).toEqual(['refused']);
+});
+
 /** A member on demand whose cache is full of its own file, which the only other member, `bee`, lacks. Unless `hasLost`, that has `song`. */
 async function openWithFullCache({ hasLost = false } = {}) {
   const bee = new ScriptedPeer('b');
