@@ -231,7 +231,7 @@ export class Engine {
       measureDisk: () => this.health.measure(),
     });
     this.onDemand = new OnDemandFiles(context, {
-      transfers,
+      ...{ transfers, search },
       cache: this.cache,
       reasonOf: (path) => this.applyLoop.hindrance(path),
     });

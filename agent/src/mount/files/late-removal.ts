@@ -82,6 +82,10 @@ export class LateRemoval implements Access {
     return this.#first(() => this.#access.open(path));
   }
 
+  isSame(path: string, opened: OpenVersion, now: OpenVersion): Soon<boolean> {
+    return this.#access.isSame(path, opened, now);
+  }
+
   keep(path: string, opened: OpenVersion): Soon<KeptVersion> {
     return this.#access.keep(path, opened);
   }

@@ -181,11 +181,19 @@ export class OpenFile {
     await this.#step(async () => {
       if (this.path === undefined || this.#version === undefined || this.#draft !== undefined) return;
       if (isRead && this.isBeingRead && this.#version.isLocal) return;
-      const now = await this.#parts.access.open(this.path);
-      if (now.version === this.#version.version) return now.close();
+      const { access } = this.#parts;
+      const now = await access.open(this.path);
+      try {
+        const isSame = await access.isSame(this.path, this.#version, now);
+        // If the version has left the disk since, its bytes are here all the same.
+        if (isSame && (this.#version.isLocal || !now.isLocal)) return now.close();
+        if (!isSame) this.#edition++;
+      } catch (error) {
+        now.close();
+        throw error;
+      }
       this.#version.close();
       this.#version = now;
-      this.#edition++;
     });
   }
 
@@ -232,6 +240,8 @@ export class OpenFile {
   async #begin(isEmpty = false): Promise<Draft> {
     if (this.#version === undefined) throw new RangeError('the session has ended');
     const { access } = this.#parts;
+    if (this.path === undefined && !isEmpty && !this.#version.isLocal)
+      throw new MountError('ESTALE', `${this.#openedAt} was removed before its content was here.`);
     // Without a path there is nothing to replace.
     const { opened, release } =
       this.path === undefined

@@ -112,6 +112,10 @@ export class FolderAccess implements Access {
     throw new MountError('EISDIR');
   }
 
+  isSame(_path: string, opened: OpenVersion, now: OpenVersion): boolean {
+    return opened.version === now.version;
+  }
+
   keep(_path: string, opened: OpenVersion): KeptVersion {
     return { opened, release: () => undefined };
   }

@@ -101,6 +101,8 @@ export interface Access {
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): Promise<void>;
   open(path: string): Soon<OpenVersion>;
+  /** True if `now`, which was opened at `path` after `opened`, is the same version: it may have left the disk, or come to it, meanwhile. */
+  isSame(path: string, opened: OpenVersion, now: OpenVersion): Soon<boolean>;
   /**
    * Keeps the version that was opened at `path` in the folder, so that a draft can copy and replace it. If it is not there, it is
    * brought and opened instead. Throws ESTALE if that cannot be done because another version is there.

@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { secondsOf } from '../../os/file-time.ts';
 import { MountError } from '../errno.ts';
+import { OpenFile, OpenHandle } from '../files/open-file.ts';
+import { OpenFiles } from '../files/open-files.ts';
 import { FolderAccess } from '../folder/folder-access.ts';
 import { RemoteAccess } from './remote-access.ts';
 import type { RemoteEntry, RemoteFiles } from './remote-files.ts';
@@ -20,14 +23,18 @@ let held: string[];
 let bring: (path: string) => void;
 /** The version that the agent names. */
 let versionNow: string | undefined;
+let remoteMtimeMs: number;
 
-const entryOf = (name: string): RemoteEntry => ({ name, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: 0 });
+const entryOf = (name: string): RemoteEntry => {
+  return { name, version: 'ant.1:1', size: 1, mode: 0o644, mtimeMs: remoteMtimeMs };
+};
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'lockstep-remote-access-'));
   mkdirSync(join(folder, 'd'));
   [remote, changed, held, afterList, bring] = [[], [], [], () => undefined, () => undefined];
   versionNow = entryOf('').version;
+  remoteMtimeMs = 0;
   const find = (path: string) => Promise.resolve(remote.map(entryOf).find(({ name }) => path === `d/${name}`));
   const files: Partial<RemoteFiles> = {
     async list() {
@@ -43,6 +50,8 @@ beforeEach(() => {
       return { release: () => undefined };
     },
     versionNow: () => Promise.resolve(versionNow),
+    read: () => Promise.resolve(Buffer.from('x')),
+    used: () => undefined,
     changed: (path) => void changed.push(path),
   };
   const staging = { folder, member: 'ant', newPath: () => join(folder, 'draft'), nowMs: () => 0 };
@@ -126,4 +135,75 @@ test('[OD12] the first write to a file that was deleted since it was opened fail
     throw new MountError('ENOENT');
   };
   await expect(access.keep('d/a', opened)).rejects.toMatchObject({ code: 'ESTALE' });
+});
+
+function writeAt(timeUs: number): void {
+  writeFileSync(join(folder, 'd/a'), 'x');
+  utimesSync(join(folder, 'd/a'), secondsOf(timeUs), secondsOf(timeUs));
+}
+
+test('[OD12] a file that was dropped since it was opened, and is brought again, becomes no conflict copy', async () => {
+  const timeUs = 1_700_000_000_123_456;
+  writeAt(timeUs);
+  const opened = await access.open('d/a');
+  bring = () => {
+    rmSync(join(folder, 'd/a'));
+    // The fraction of a microsecond is lost.
+    writeAt(timeUs - 1);
+  };
+  const kept = await access.keep('d/a', opened);
+  expect(kept.opened.version).toBe((await access.open('d/a')).version);
+});
+
+describe('[FM11] a program goes on reading the version that it opened, when another one opens the file', () => {
+  const openTwice = async (meanwhile: () => void): Promise<string> => {
+    const parts = { access, onConflict: () => undefined };
+    const file = await OpenFile.existing(parts, 'd/a');
+    const reader = new OpenHandle(file);
+    await file.read(Buffer.alloc(1), 0, reader);
+    meanwhile();
+    await file.refresh(false);
+    const buffer = Buffer.alloc(1);
+    const length = await file.read(buffer, 0, reader);
+    await file.close();
+    return buffer.toString('utf8', 0, length);
+  };
+
+  test('and it has come to the disk meanwhile', async () => {
+    remote = ['a'];
+    expect(await openTwice(() => writeFileSync(join(folder, 'd/a'), 'x'))).toBe('x');
+  });
+
+  test('and it has left the disk meanwhile', async () => {
+    writeFileSync(join(folder, 'd/a'), 'x');
+    const { mtimeMs } = statSync(join(folder, 'd/a'));
+    const left = (): void => {
+      rmSync(join(folder, 'd/a'));
+      remoteMtimeMs = Math.floor(mtimeMs * 1_000) / 1_000;
+      remote = ['a'];
+    };
+    expect(await openTwice(left)).toBe('x');
+  });
+
+  test('unless the version that has come is another one', async () => {
+    remote = ['a'];
+    const replaced = (): void => {
+      versionNow = 'bee.1:2';
+      writeFileSync(join(folder, 'd/a'), 'y');
+    };
+    await expect(openTwice(replaced)).rejects.toMatchObject({ code: 'ESTALE' });
+  });
+});
+
+test('[OD12] a program cannot write to a version that is not on the disk, and was removed since it was opened', async () => {
+  remote = ['a'];
+  const files = new OpenFiles({ access, onConflict: () => undefined });
+  const opened = files.of(await files.open('d/a'));
+  files.detach('d/a', 'hidden');
+  await expect((async () => opened.file.write(Buffer.from('y'), 0, opened))()).rejects.toMatchObject({
+    code: 'ESTALE',
+  });
+  await opened.file.truncate(0);
+  expect(opened.file.stat().size).toBe(0);
+  await opened.file.close();
 });

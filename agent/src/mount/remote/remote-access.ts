@@ -1,4 +1,5 @@
 import { joinPath, nameOf } from '@lockstep/shared';
+import { isSameTime } from '../../core/entry.ts';
 import { asOpened, MountError } from '../errno.ts';
 import type { Access, Draft, EntryStat, KeptVersion, NamedEntry, OpenVersion, Room, Soon } from '../ports/access.ts';
 import { after } from '../soon.ts';
@@ -97,19 +98,26 @@ export class RemoteAccess implements Access {
     );
   }
 
+  async isSame(path: string, opened: OpenVersion, now: OpenVersion): Promise<boolean> {
+    if (opened.version === now.version) return true;
+    if (!(opened instanceof RemoteVersion)) return isSameWriting(now.stat(), opened.stat());
+    // If that version is the present one after the local open, `now` has it, too.
+    return !(now instanceof RemoteVersion) && opened.is(await this.#files.versionNow(path));
+  }
+
   async keep(path: string, opened: OpenVersion): Promise<KeptVersion> {
     const { release } = await asOpened(this.#files.hold(path));
     try {
       const now = await this.#openAgain(path, opened);
       if (now === opened) return { opened, release };
-      // A program writes for the version that it opened. If that version is the present one after the local open, `now` has it, too.
-      if (opened instanceof RemoteVersion && !opened.is(await this.#files.versionNow(path))) {
+      const isSame = await this.isSame(path, opened, now);
+      // A program writes for the version that it opened.
+      if (opened instanceof RemoteVersion && !isSame) {
         now.close();
         throw new MountError('ESTALE', `${path} has changed: open it again.`);
       }
       // The file may have been dropped since it was opened, and brought again.
-      const isBack = now.version !== opened.version && isSameWriting(now.stat(), opened.stat());
-      const [kept, other] = opened instanceof RemoteVersion || isBack ? [now, opened] : [opened, now];
+      const [kept, other] = isSame ? [now, opened] : [opened, now];
       other.close();
       return { opened: kept, release };
     } catch (error) {
@@ -207,8 +215,9 @@ export class RemoteAccess implements Access {
   }
 }
 
+/** A file that is fetched gets its time to within a microsecond. */
 function isSameWriting(a: EntryStat, b: EntryStat): boolean {
-  return a.size === b.size && a.mtimeMs === b.mtimeMs;
+  return a.size === b.size && isSameTime(a.mtimeMs * 1_000, b.mtimeMs * 1_000);
 }
 
 function isAbsent(error: unknown): boolean {

@@ -229,15 +229,33 @@ test('[OD23] what programs write through a mount counts as used, and leaves no r
   expect(engine.cache.room.usedBytes).toBe(mebibyte);
 });
 
-/** A member on demand whose cache is full of its own file. The only other member, `bee`, has `song`, and says that it lacks it. */
-async function openWithFullCache() {
+test('[OD2] [OD24] a reader is refused within 10 s if a member does not answer about many files that could make room', async () => {
+  const { engine, volume, until } = openTestMember([new ScriptedPeer('b')], { onDemand: true });
+  for (let index = 0; index < 1_280; index++)
+    volume.disk.write(`song-${index}`, virtualContent(`song-${index}`, mebibyte));
+  void engine.start();
+  engine.cache.room.limit({ bytes: 1_280 * mebibyte });
+  expect(await until(() => engine.cache.room.usedBytes === 1_280 * mebibyte, minuteMs)).toBe(true);
+  // By then all are durable.
+  await until(() => false, 10_000);
+  const answers: string[] = [];
+  void engine.cache.reserve('film', 1_279 * mebibyte).then((reserved) => {
+    answers.push('reason' in reserved ? 'refused' : 'room');
+  });
+  expect(await until(() => answers.length === 1, 8_000)).toBe(true);
+  expect(answers).toEqual(['refused']);
+});
+
+/** A member on demand whose cache is full of its own file, which the only other member, `bee`, lacks. Unless `hasLost`, that has `song`. */
+async function openWithFullCache({ hasLost = false } = {}) {
   const bee = new ScriptedPeer('b');
   let lacks = false;
   bee.answer = (message) => {
-    if (message.type === 'want') bee.say({ type: 'missing', id: message.id, lacks, shows: true });
+    if (message.type !== 'want') return;
+    bee.say({ type: 'missing', id: message.id, lacks: lacks && (hasLost || message.path !== 'song'), shows: true });
   };
   const { engine, journal, volume, until } = openTestMember([bee], { onDemand: true });
-  const { cache, onDemand } = engine;
+  const { cache, onDemand, peers } = engine;
   volume.disk.write('song', virtualContent('song', mebibyte));
   void engine.start();
   cache.room.limit({ bytes: mebibyte / 2 });
@@ -246,7 +264,7 @@ async function openWithFullCache() {
   cache.room.limit({ bytes: mebibyte });
   volume.disk.write('own', virtualContent('own', mebibyte));
   expect(await until(() => cache.room.usedBytes === mebibyte, minuteMs)).toBe(true);
-  return { bee, cache, onDemand, until };
+  return { bee, cache, onDemand, peers, until };
 }
 
 test('[OD24] a read that was refused for lack of room is refused again without a wait, and not once there is room', async () => {
@@ -274,15 +292,23 @@ test('[OD24] a read that was refused for lack of room is refused again without a
 });
 
 test('[OD2] a read from a full cache fails for lack of the content, not of room, if no other member is connected', async () => {
-  const { bee, cache, onDemand, until } = await openWithFullCache();
+  const { bee, onDemand, peers, until } = await openWithFullCache();
 
   bee.open = () => {
     throw new Error('The machine of b is off.');
   };
   bee.end('gone');
-  expect(await until(() => cache.isAlone, 100)).toBe(true);
+  expect(await until(() => peers.ready().length === 0, 100)).toBe(true);
   const failures: unknown[] = [];
   void onDemand.fetch('song').then((fetched) => failures.push(fetched));
   expect(await until(() => failures.length === 1, 6_000)).toBe(true);
+  expect(failures).toMatchObject([{ isHere: false, code: 'content-missing' }]);
+});
+
+test('[OD2] and if no member that is connected has the content', async () => {
+  const { onDemand, until } = await openWithFullCache({ hasLost: true });
+  const failures: unknown[] = [];
+  void onDemand.fetch('song').then((fetched) => failures.push(fetched));
+  expect(await until(() => failures.length === 1, 8_000)).toBe(true);
   expect(failures).toMatchObject([{ isHere: false, code: 'content-missing' }]);
 });

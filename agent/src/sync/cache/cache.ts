@@ -1,3 +1,4 @@
+import type { MemberId } from '@lockstep/shared';
 import { formatBytes } from '@lockstep/shared/present';
 import { backoffMs } from '../../core/backoff.ts';
 import type { DraftRoom } from '../../core/cache/draft-room.ts';
@@ -66,11 +67,6 @@ export class Cache {
     this.#context = context;
     this.#peers = peers;
     this.#measureDisk = parts.measureDisk;
-  }
-
-  /** True if no other member is connected: none can bring a file, or say that it keeps one that is to be dropped. */
-  get isAlone(): boolean {
-    return this.#peers.ready().length === 0;
   }
 
   /** Restores the uses of files from an earlier run. */
@@ -236,6 +232,7 @@ export class Cache {
     const found = this.dropper.candidates(asksAll);
     const { candidates } = found;
     let { waiting } = found;
+    const silent = new Set<MemberId>();
     while (candidates.length > 0 && this.room.usedBytes > lowBytes) {
       let left = this.room.usedBytes - lowBytes;
       const batch: Candidate[] = [];
@@ -245,7 +242,7 @@ export class Cache {
         batch.push(next);
         left -= next.size;
       }
-      waiting += await this.dropper.drop(batch);
+      waiting += await this.dropper.drop(batch, silent);
     }
     if (this.room.hasRoom(bytes)) return 'room';
     return isComing || waiting > 0 || this.room.isReserved ? 'later' : 'never';

@@ -14,9 +14,10 @@ import { type Candidate, findCandidates, mayDrop } from './drop-candidates.ts';
 
 /** Asks the other members about contents. */
 export interface KeeperSearch {
-  /** The members that have these contents and will not drop them, by path. */
+  /** The members that have these contents and will not drop them, by path. Adds to `except`, which are not asked, those that were silent. */
   searchKeepers(
     files: readonly { readonly content: ContentId; readonly path: string }[],
+    except?: Set<MemberId>,
   ): Promise<ReadonlyMap<string, readonly MemberId[]>>;
 }
 
@@ -78,14 +79,15 @@ export class FileDropper {
   /**
    * Drops those of these files that enough other members have, and that no program writes to: its later writes would go to a file without
    * a name, and be lost. Resolves with the number of the rest that may be dropped soon: it was in use, or a member is up that may have it.
+   * `silent`: members that did not answer about earlier files of this attempt. These are not asked, and new ones are added.
    */
-  async drop(batch: readonly Candidate[]): Promise<number> {
+  async drop(batch: readonly Candidate[], silent: Set<MemberId>): Promise<number> {
     const { wanted, lock, folder, clock } = this.#context;
     // From now on this member tells the others that it lacks them: of two that drop the same file, at most one is told that the other has it.
     for (const { row } of batch) wanted.dropping.add(row.path);
     try {
       const sought = batch.map(({ row: { content, path } }) => ({ content, path }));
-      const keepers = await this.#search.searchKeepers(sought);
+      const keepers = await this.#search.searchKeepers(sought, silent);
       const others = this.#peers.all().filter(({ state }) => state !== 'left');
       const enough = batch.filter((candidate) => {
         return this.#isEnough(candidate, keepers.get(candidate.row.path) ?? [], others);

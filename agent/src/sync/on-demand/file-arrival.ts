@@ -117,9 +117,9 @@ export class FileArrival {
     this.#ended.publish();
   }
 
-  /** Why the file is not here if no other member is connected. */
+  /** Why the file is not here if no member that answers has it. */
   unreachable(path: string): Failure {
-    const reason = `${path} is not on this disk, and no other member answers.`;
+    const reason = `${path} is not on this disk, and no other member that answers has it.`;
     return { isHere: false, code: 'content-missing', reason };
   }
 

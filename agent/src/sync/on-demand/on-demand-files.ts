@@ -4,6 +4,7 @@ import type { Cache } from '../cache/cache.ts';
 import { Signal } from '../scheduling/signal.ts';
 import type { Context } from '../state/context.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import type { ContentSearch } from '../transfer/content-search.ts';
 import { type Failure, type FetchedFile, FileArrival } from './file-arrival.ts';
 import { FileStream } from './file-stream.ts';
 import { type Prefetched, Prefetches } from './prefetches.ts';
@@ -59,6 +60,7 @@ export class OnDemandFiles {
   readonly #context: Context;
   readonly #transfers: ContentFetcher;
   readonly #cache: Cache;
+  readonly #search: Pick<ContentSearch, 'search'>;
   /** Readers of the same file share its fetch. */
   readonly #fetching = new Map<string, Promise<FetchedFile>>();
   readonly #failures = new Map<string, LastFailure>();
@@ -81,6 +83,7 @@ export class OnDemandFiles {
     parts: {
       readonly transfers: ContentFetcher;
       readonly cache: Cache;
+      readonly search: Pick<ContentSearch, 'search'>;
       readonly reasonOf: (path: string) => string | undefined;
     },
   ) {
@@ -88,6 +91,7 @@ export class OnDemandFiles {
     context.facts.sessionOpened.on(() => this.#failures.clear());
     this.#transfers = parts.transfers;
     this.#cache = parts.cache;
+    this.#search = parts.search;
     this.arrival = new FileArrival(context, parts);
     this.#prefetches = new Prefetches(context, { arrival: this.arrival, cache: this.#cache });
     this.#cache.dropper.dropped.on((path) => this.#unread.delete(path));
@@ -213,7 +217,7 @@ export class OnDemandFiles {
     const reserved = await this.#cache.reserve(path, size);
     if ('reason' in reserved) {
       // With room there would be no content either.
-      if (this.#cache.isAlone && size <= this.#cache.room.bytesMax) {
+      if (size <= this.#cache.room.bytesMax && !(await this.#isElsewhere(path))) {
         return this.#failed(path, this.arrival.unreachable(path), failureLastsMs);
       }
       return this.#failed(path, { isHere: false, code: 'disk-full', reason: reserved.reason }, noRoomLastsMs, true);
@@ -236,6 +240,14 @@ export class OnDemandFiles {
       release();
       reserved.end();
     }
+  }
+
+  /** Whether a member that answers has the content of a file. */
+  async #isElsewhere(path: string): Promise<boolean> {
+    const content = this.arrival.head(path)?.content;
+    if (content === undefined) return true;
+    const { holders } = await this.#search.search([{ content, path }]);
+    return holders.has(content);
   }
 
   #resumePrefetches(): void {
