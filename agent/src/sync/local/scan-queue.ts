@@ -26,6 +26,13 @@ export interface ScanListener {
   room(): Promise<void>;
 }
 
+/** A queued scan. A ticket is the number of requests made before: before the first and the last one for this directory. */
+interface QueuedScan {
+  readonly recursive: boolean;
+  readonly ticket: number;
+  readonly lastTicket: number;
+}
+
 /**
  * Compares directories with the rows of `disk` and marks differences. A directory that was found, made or renamed is scanned,
  * because writes into it before its watch was set raised no event. The whole folder is scanned at the start, by timer, and when
@@ -34,8 +41,10 @@ export interface ScanListener {
 export class ScanQueue {
   readonly #context: Context;
   readonly #listener: ScanListener;
-  /** Queued scans in the order of the requests. `ticket`: number of requests made before the first one for this directory. */
-  readonly #queue = new Map<string, { readonly recursive: boolean; readonly ticket: number }>();
+  /** Queued scans in the order of the requests, by directory. */
+  readonly #queue = new Map<string, QueuedScan>();
+  /** Directories that were scanned with all below them since the queue was empty: the number of requests made before that. */
+  readonly #scanned = new Map<string, number>();
   readonly #waiting = new Set<{ readonly ticket: number; readonly resolve: () => void }>();
   /** Directories whose last listing failed: since when, and the code of the reported problem, if any. */
   readonly #unread = new Map<string, { readonly sinceMs: number; readonly code: ProblemCode | undefined }>();
@@ -51,7 +60,8 @@ export class ScanQueue {
   /** Schedules a scan; resolves when it, and everything scheduled before, is done. */
   request(directory: string, recursive: boolean): Promise<void> {
     if (this.#stopped) return Promise.resolve();
-    let ticket = this.#tickets++;
+    const lastTicket = this.#tickets++;
+    let ticket = lastTicket;
     if (recursive && directory === '') {
       // This scan covers the queued ones, so their waiters wait for it.
       for (const waiting of this.#queue.values()) ticket = Math.min(ticket, waiting.ticket);
@@ -62,6 +72,7 @@ export class ScanQueue {
       this.#queue.set(directory, {
         recursive: recursive || (known?.recursive ?? false),
         ticket: known?.ticket ?? ticket,
+        lastTicket,
       });
     }
     if (!this.#running) {
@@ -104,22 +115,38 @@ export class ScanQueue {
 
   async #run(): Promise<void> {
     try {
-      for (const [directory, { recursive }] of this.#queue) {
+      for (let [first] = this.#queue.keys(); first !== undefined; [first] = this.#queue.keys()) {
+        const directory = this.#topmost(first);
+        const { recursive, lastTicket } = this.#queue.get(directory) ?? { recursive: false, lastTicket: 0 };
         this.#queue.delete(directory);
-        await this.#scan(directory, recursive);
-        if (this.#stopped) return;
+        if (!this.#wasScanned(directory, lastTicket)) {
+          const since = this.#tickets;
+          const isDone = await this.#scan(directory, recursive);
+          if (this.#stopped) return;
+          if (isDone && recursive) this.#scanned.set(directory, since);
+        }
         this.#release(this.#firstTicket());
       }
     } finally {
       this.#running = false;
+      this.#scanned.clear();
       this.#release(Number.POSITIVE_INFINITY);
     }
   }
 
+  /** The highest queued directory whose scan covers `directory`: each directory of a deep tree may be queued. */
+  #topmost(directory: string): string {
+    return withAbove(directory).findLast((above) => this.#queue.get(above)?.recursive) ?? directory;
+  }
+
+  /** True if a scan that began after the request with this ticket covered the directory. */
+  #wasScanned(directory: string, ticket: number): boolean {
+    return withAbove(directory).some((above) => (this.#scanned.get(above) ?? 0) > ticket);
+  }
+
   #firstTicket(): number {
-    let first = Number.POSITIVE_INFINITY;
-    for (const { ticket } of this.#queue.values()) first = Math.min(first, ticket);
-    return first;
+    const [first] = this.#queue.values();
+    return first?.ticket ?? Number.POSITIVE_INFINITY;
   }
 
   /** Resolves the waits that need no scan from `ticket` on. */
@@ -131,7 +158,8 @@ export class ScanQueue {
     }
   }
 
-  async #scan(directory: string, recursive: boolean): Promise<void> {
+  /** Resolves with true if the directory was scanned. */
+  async #scan(directory: string, recursive: boolean): Promise<boolean> {
     const { folder, ignored, log } = this.#context;
     const skip = (path: string, isDirectory: boolean): boolean => ignored.ignores(path, isDirectory);
     const found: Found = { skipped: new Set(), unread: [] };
@@ -139,17 +167,19 @@ export class ScanQueue {
     const reported = new Set(this.#context.problems.list());
     try {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
-        if (this.#stopped) return;
+        if (this.#stopped) return false;
         for (const scanned of chunk) await this.#compare(scanned, found);
         await this.#listener.room();
       }
       this.#forgetSkipped(directory, { recursive, reported, found });
       this.#forgetUnread(directory, recursive, found);
       if (directory === '' && recursive) this.#listener.scanned();
+      return true;
     } catch (error) {
       this.#listener.lostSight();
       if (!this.#unread.has(directory)) this.#setUnread(directory, undefined);
       log.warn({ directory, error: String(error) }, 'a scan failed; a timer repeats it');
+      return false;
     }
   }
 
@@ -252,6 +282,13 @@ export class ScanQueue {
 function isCertainlySame(row: DiskEntry | undefined, seen: Fingerprint): boolean {
   if (row?.fingerprint === undefined || row.racy || isLinkMode(seen.mode)) return false;
   return isSameEntry(row.fingerprint, seen);
+}
+
+/** The directory and those above it, from it on. */
+function withAbove(directory: string): readonly string[] {
+  const found = [directory];
+  for (let above = directory; above !== ''; found.push(above)) above = parentOf(above);
+  return found;
 }
 
 /** Results of a scan, in addition to the entries to compare. */
