@@ -43,13 +43,25 @@ test('[CL5] a folder that does not exist, or is none: the message says which one
 });
 
 describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
+  test('[DR8] doctor says that another user cannot read which members there are, and who may', async () => {
+    await chmod(cluster().root, 0o755);
+    const theirs = join(cluster().root, 'closed');
+    await mkdir(theirs, { mode: 0o777 });
+    await chmod(theirs, 0o777);
+    expect((await lockstep(['init', theirs, '--name', 'theirs', '--listen', '127.0.0.1:0'])).code).toBe(0);
+    const { out } = await lockstep(['doctor', theirs], { wrapper: asNobody });
+    expect(out).toContain(`This user cannot read in ${theirs}/.lockstep which other members there are.`);
+    expect(out).not.toContain('No other member is known');
+    expect(out).toContain('Run as its owner, the user 0, or give it to this user, as root: chown -R');
+  });
+
   test('init and up say which user needs which permission', async () => {
     await chmod(cluster().root, 0o755);
     const theirs = join(cluster().root, 'theirs');
     await mkdir(theirs, { mode: 0o755 });
     const options = { wrapper: asNobody };
     expect(await lockstep(['init', theirs], options)).toEqual(
-      refusedWith(`${theirs} cannot be written (EACCES). Give this user the right to read and write it (chmod u+rwx)`),
+      refusedWith(`${theirs} cannot be written (EACCES). Run as its owner, or give it to this user`),
     );
     expect(readdirSync(theirs)).toEqual([]);
     expect((await lockstep(['init', theirs, '--name', 'theirs', '--listen', '127.0.0.1:0'])).code).toBe(0);
@@ -84,7 +96,9 @@ describe.runIf(isRoot)('[CL5] a folder that cannot be written', () => {
     const { code, err } = await lockstep(['up', closed], { wrapper: asNobody });
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining(`${directory} cannot be read or written: give the agent's user permission.`),
+      expect.stringContaining(
+        `${directory} cannot be read or written: give the agent's user permission for it and its directory.`,
+      ),
     ]);
   });
 

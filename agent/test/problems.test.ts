@@ -152,7 +152,7 @@ describe.runIf(isRoot)('a member whose user may not do everything', () => {
     await run('chmod', ['700', bee.path('secret')]);
     await shell(ant.folder, 'echo new > closed/new; echo new > open/new; rm closed/f1');
     await hasProblem(bee, 'path-permission');
-    const closed = "secret cannot be read or written: give the agent's user permission.";
+    const closed = "secret cannot be read or written: give the agent's user permission for it and its directory.";
     await vi.waitFor(async () => expect(await details(bee)).toContain(closed), 20_000);
     await vi.waitFor(async () => expect(await readFile(bee.path('open/new'), 'utf8')).toBe('new\n'), 20_000);
     await bee.wait({ for: 1, timeoutMs: 500 });

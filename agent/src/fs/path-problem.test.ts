@@ -27,7 +27,7 @@ test.each(['rename', 'link', 'mkdir'])(
 );
 
 test.each([
-  ['EACCES', "a/b cannot be read or written: give the agent's user permission."],
+  ['EACCES', "a/b cannot be read or written: give the agent's user permission for it and its directory."],
   ['EPERM', 'chattr -ia'],
   ['EROFS', 'mount it for writing'],
 ])('%s is a problem that says what helps', (code, helps) => {

@@ -32,7 +32,7 @@ export function problemOf(error: unknown, path: string): PathProblem {
     case 'EACCES':
       return {
         code: 'path-permission',
-        detail: `${subject} cannot be read or written: give the agent's user permission.`,
+        detail: `${subject} cannot be read or written: give the agent's user permission for it and its directory.`,
       };
     case 'EPERM':
       return {

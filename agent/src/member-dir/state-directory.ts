@@ -60,7 +60,7 @@ function notWritable(path: string, cause: unknown): LockstepError {
     ? 'The disk or a quota is full: free some space.'
     : code === 'EROFS'
       ? 'The disk is mounted read-only: mount it for writing.'
-      : 'Give this user the right to read and write it (chmod u+rwx), or run as its owner.';
+      : 'Run as its owner, or give it to this user (as root: chown -R). If this user owns it: chmod u+rwx.';
   return new LockstepError('folder-not-writable', `${path} cannot be written (${code}). ${hint}`, { cause });
 }
 

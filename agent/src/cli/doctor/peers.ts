@@ -1,3 +1,5 @@
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   clockSkewMsMax,
@@ -14,6 +16,7 @@ import { conditionPhrase, formatElapsed, formatItems, isOffOnPurpose, removerOf 
 import { z } from 'zod';
 import { type Probed, probeClock, probeMember } from '../../net/probe.ts';
 import { readRegularFile } from '../../os/regular-file.ts';
+import { errorCodeOf } from '../../os/system-error.ts';
 import { printable, shortId } from '../output/format.ts';
 import { type CheckResult, resultsOf } from './check-result.ts';
 import { judgeNode } from './node-version.ts';
@@ -48,6 +51,12 @@ async function addressesOf({ state, config, running }: Subject): Promise<readonl
   const own = new Set(running?.status?.member.addresses);
   const all = [...(config?.peers ?? []), ...known, ...others.flatMap(({ addresses }) => addresses)];
   return [...new Set(all)].filter((address) => !own.has(address));
+}
+
+/** True if this user cannot read the addresses in the state directory. */
+async function isClosed(state: string): Promise<boolean> {
+  const code = await access(join(state, 'addresses.json'), constants.R_OK).then(() => undefined, errorCodeOf);
+  return code === 'EACCES';
 }
 
 function parseJson(text: string): unknown {
@@ -228,7 +237,14 @@ export async function checkPeers(subject: Subject): Promise<readonly CheckResult
   const visits = await Promise.all(addresses.map((address) => visit(address, subject)));
   const reached = new Set(visits.flatMap(({ probed }) => probed?.memberId ?? []));
   const found = visits.map((seen) => judgeReach(seen, reached, subject));
-  if (addresses.length === 0) {
+  if (addresses.length === 0 && (await isClosed(subject.state))) {
+    found.push(
+      reach.warn(
+        `This user cannot read in ${subject.state} which other members there are.`,
+        'Run lockstep doctor as the user of the agent, or as root.',
+      ),
+    );
+  } else if (addresses.length === 0) {
     found.push(
       reach.warn(
         'No other member is known: the files of the folder are on this machine only.',

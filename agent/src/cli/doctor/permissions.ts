@@ -36,12 +36,17 @@ const modes = {
 async function checkRights(path: string, rights: Rights = 'rwx'): Promise<readonly CheckResult[]> {
   const code = await missingRight(path, modes[rights]);
   if (code === undefined) return [];
-  const remedy =
-    code === 'EROFS'
-      ? 'Mount the disk for writing.'
-      : `Run as the folder's owner, or give this user the rights: chmod u+${rights} ${shellWord(path)}`;
+  const owner = (await lstat(path).catch(() => undefined))?.uid;
+  const remedy = code === 'EROFS' ? 'Mount the disk for writing.' : remedyFor(path, rights, owner);
   const what = rights === 'r' ? 'read' : 'read and written';
   return [fail(`${path} cannot be ${what} by this user (${code}).`, remedy)];
+}
+
+/** The advice for a user who lacks rights on an entry: only its owner can change its mode. */
+export function remedyFor(path: string, rights: Rights, owner: number | undefined): string {
+  const user = process.getuid?.();
+  if (owner === undefined || owner === user) return `Give this user the rights: chmod u+${rights} ${shellWord(path)}`;
+  return `Run as its owner, the user ${owner}, or give it to this user, as root: chown -R ${user} ${shellWord(path)}`;
 }
 
 /** The entries of the state directory that no other check opens. A file that is written by a rename needs no right to write. */
