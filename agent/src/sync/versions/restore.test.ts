@@ -38,23 +38,48 @@ test('[MT21] a file that could not be replaced by an old version has its new cha
   expect(journal.disk.at('file')?.fingerprint?.ctimeMs).toBeGreaterThan(before.ctimeMs);
 });
 
-test('[CL31] entries of a directory that cannot be put back do not keep later ones from it', async () => {
-  const member = new LoneMember();
-  const { context, volume } = member;
-  volume.disk.write('d', contentOfText('a file where the directory was'));
-  async function* versions() {
-    for (const path of ['d/1', 'd/2', 'd/3', 'e1', 'e2', 'e3']) yield member.operation(path, { kind: 'mkdir' });
-  }
-  const parts = {
+/** Parts without a source of contents: versions need none that are directories or empty. */
+function partsOf({ context }: LoneMember) {
+  return {
     context,
     oldVersions: undefined as unknown as OldVersions,
     localChanges: { settleAll: async () => ({ unsettled: [] }), mark: () => undefined },
     pause: { isOn: false },
   };
-  const restoring = restoreVersions(parts, '', versions(), 2);
+}
+
+test('[CL31] entries of a directory that cannot be put back do not keep later ones from it', async () => {
+  const member = new LoneMember();
+  const { volume } = member;
+  volume.disk.write('d', contentOfText('a file where the directory was'));
+  async function* versions() {
+    for (const path of ['d/1', 'd/2', 'd/3', 'e1', 'e2', 'e3']) yield member.operation(path, { kind: 'mkdir' });
+  }
+  const restoring = restoreVersions(partsOf(member), '', versions(), 2);
   await member.passes(1_000);
   const { refused, ...rest } = await restoring;
   expect(rest).toEqual({ entries: 2, refusedCount: 3, more: true });
   expect(refused.map(({ path }) => path)).toEqual(['d/1', 'd/2', 'd/3']);
   expect(['e1', 'e2', 'e3'].map((path) => volume.disk.at(path) !== undefined)).toEqual([true, true, false]);
+});
+
+test('[CL31] files of one directory are put back together', async () => {
+  const member = new LoneMember();
+  const { folder } = member.context;
+  const files = Array.from({ length: 9 }, (_, index) => `d/${index}`);
+  async function* versions() {
+    yield member.operation('d', { kind: 'mkdir' });
+    for (const path of files) yield member.operation(path, { kind: 'put', text: '' });
+  }
+  const groups: number[] = [];
+  const apply = folder.apply.bind(folder);
+  folder.apply = (requests) => {
+    groups.push(requests.length);
+    return apply(requests);
+  };
+  const restoring = restoreVersions(partsOf(member), '', versions(), 100);
+  await member.passes(1_000);
+  expect(await restoring).toEqual({ entries: 10, refused: [], refusedCount: 0, more: false });
+  expect(groups).toEqual([1, 9]);
+  expect(files.filter((path) => member.volume.disk.at(path) === undefined)).toEqual([]);
 });

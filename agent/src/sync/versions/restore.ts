@@ -1,10 +1,10 @@
-import { entryType, type Operation } from '@lockstep/shared';
+import { entryType, type Operation, parentOf } from '@lockstep/shared';
 import { type Fingerprint, isDirectoryMode } from '../../core/entry.ts';
 import { isSameContent } from '../../core/merge.ts';
 import { noBytes } from '../../core/plan/action.ts';
 import { type CurrentAt, type CurrentVersion, withCurrent } from '../integrity/current-version.ts';
 import { directoryMode, missingParents, placingRefusal } from '../integrity/placing.ts';
-import type { Action, ActionRequest, ContentSource } from '../ports/folder.ts';
+import type { Action, ActionRequest, ActionResult, ContentSource } from '../ports/folder.ts';
 import { applyActions } from '../state/apply-actions.ts';
 import type { Context } from '../state/context.ts';
 import type { OldVersions } from './old-versions.ts';
@@ -29,6 +29,9 @@ export interface RestoreParts {
 /** Refused entries that a person gets to see: most often all have one reason. */
 const refusalsListedMax = 1_000;
 
+/** Files of one directory that are put back together. */
+const groupMax = 64;
+
 /** A file that a program keeps writing is not replaced. */
 const settleMsMax = 10_000;
 
@@ -40,7 +43,7 @@ const settleMsMax = 10_000;
 export async function restoreVersion(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
   const unsettled = await settled(parts, path);
   if (unsettled.length > 0) return refused(`${path} is being written to now: try again when that has ended.`);
-  const restoration = await restoreOne(parts, path, version);
+  const [restoration = refused(`${path} was not put back.`)] = await restoreAll(parts, [{ path, version }]);
   if (restoration.done && restoration.changed) await settled(parts, path);
   return restoration;
 }
@@ -70,35 +73,73 @@ export async function restoreVersions(
   let entries = 0;
   let refusedCount = 0;
   let more = false;
+  let group: Target[] = [];
+  const restoreGroup = async (): Promise<void> => {
+    const restorations = await restoreAll(parts, group);
+    for (const [index, restoration] of restorations.entries()) {
+      if (restoration.done) {
+        entries += 1;
+        continue;
+      }
+      refusedCount += 1;
+      const path = group[index]?.path ?? '';
+      if (refusals.length < refusalsListedMax) refusals.push({ path, reason: restoration.reason });
+    }
+    group = [];
+  };
   await settled(parts, directory);
   for await (const version of versions) {
+    if (entries + group.length === max || !isOfGroup(group, version)) await restoreGroup();
     if (entries === max) {
       more = true;
       break;
     }
-    const restoration = await restoreOne(parts, version.path, version);
-    if (restoration.done) entries += 1;
-    else {
-      refusedCount += 1;
-      if (refusals.length < refusalsListedMax) refusals.push({ path: version.path, reason: restoration.reason });
-    }
+    group.push({ path: version.path, version });
   }
+  await restoreGroup();
   await settled(parts, directory);
   return { entries, refused: refusals, refusedCount, more };
 }
 
-async function restoreOne(parts: RestoreParts, path: string, version: Operation): Promise<Restoration> {
+/** A version and its place. */
+interface Target {
+  readonly path: string;
+  readonly version: Operation;
+}
+
+/** True if the version may be put back together with these. A directory must be there before what is in it. */
+function isOfGroup(group: readonly Target[], version: Operation): boolean {
+  const [first] = group;
+  if (first === undefined) return true;
+  const isDirectory = [first.version, version].some((each) => entryType(each) === 'directory');
+  return !isDirectory && group.length < groupMax && parentOf(first.path) === parentOf(version.path);
+}
+
+/** Puts versions back that are in one directory. */
+async function restoreAll(parts: RestoreParts, targets: readonly Target[]): Promise<readonly Restoration[]> {
   const { context } = parts;
-  const isDirectory = entryType(version) === 'directory';
-  const refusal = await placingRefusal(context, { path, isDirectory, size: version.size ?? 0 });
-  if (refusal !== undefined) return refused(refusal.reason);
-  const source = await sourceOf(parts, version);
-  if (typeof source === 'string') return refused(source);
-  const { restoration, touched } = await withCurrent(context, [path], (currentAt) =>
-    put(context, { path, version, source }, currentAt),
+  const prepared: (Restoration | Put)[] = [];
+  for (const target of targets) prepared.push(await prepare(parts, target));
+  const puts = prepared.filter((each) => 'path' in each);
+  const { restorations, touched } = await withCurrent(
+    context,
+    puts.map(({ path }) => path),
+    (currentAt) => putAll(context, puts, currentAt),
   );
   for (const each of touched) parts.localChanges.mark(each);
-  return restoration;
+  const left = restorations.values();
+  return prepared.map((each) =>
+    'path' in each ? (left.next().value ?? refused(`${each.path} was not put back.`)) : each,
+  );
+}
+
+/** Finds or fetches the content of a version; a refusal if it cannot be put back. */
+async function prepare(parts: RestoreParts, { path, version }: Target): Promise<Restoration | Put> {
+  const isDirectory = entryType(version) === 'directory';
+  const refusal = await placingRefusal(parts.context, { path, isDirectory, size: version.size ?? 0 });
+  if (refusal !== undefined) return refused(refusal.reason);
+  const source = await sourceOf(parts, version);
+  return typeof source === 'string' ? refused(source) : { path, version, source };
 }
 
 /** The source of the version's content, if it has one; fetched from another member if necessary. A text says why there is none. */
@@ -141,36 +182,63 @@ export interface Put {
 /** Makes the entry of a version. Executed under the folder lock. `touched`: the paths whose entries were changed. */
 export async function put(
   context: Context,
-  { path, version, source }: Put,
+  one: Put,
   currentAt: CurrentAt,
 ): Promise<{ readonly restoration: Restoration; readonly touched: readonly string[] }> {
-  const nothing = (reason: string) => ({ restoration: refused(reason), touched: [] });
-  const parents = await missingParents(context, path);
-  if (typeof parents === 'string') return nothing(parents);
-  // Below a directory that is missing nothing is there, and nothing may be observed.
-  const current: CurrentVersion = parents.length > 0 ? { operation: undefined } : await currentAt(path);
-  if ('problem' in current) return nothing(current.problem);
-  if (current.operation !== undefined && isSameEntry(current.operation, version)) {
-    return { restoration: { done: true, changed: false }, touched: [] };
-  }
-  const expected = current.operation === undefined ? 'absent' : current.fingerprint;
-  if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
-    return nothing(`There is a directory at ${path} now: rename or remove it first.`);
-  }
-  const action = actionOf(context, { path, version, source }, expected);
-  const requests: ActionRequest[] = [
-    ...parents.map((action) => ({ action })),
-    { action, keep: current.operation?.content },
-  ];
+  const { restorations, touched } = await putAll(context, [one], currentAt);
+  const [restoration = refused(`${one.path} was not put back.`)] = restorations;
+  return { restoration, touched };
+}
+
+/** As `put`, for versions that are in one directory: they share the syncs of the disk. */
+async function putAll(
+  context: Context,
+  puts: readonly Put[],
+  currentAt: CurrentAt,
+): Promise<{ readonly restorations: readonly Restoration[]; readonly touched: readonly string[] }> {
+  const [first] = puts;
+  const parents = first === undefined ? [] : await missingParents(context, first.path);
+  if (typeof parents === 'string') return { restorations: puts.map(() => refused(parents)), touched: [] };
+  const planned: (Restoration | ActionRequest)[] = [];
+  for (const one of puts) planned.push(await plan(context, one, parents.length > 0 ? undefined : currentAt));
+  const own = planned.filter((each) => 'action' in each);
+  if (own.length === 0) return { restorations: planned.filter((each) => 'done' in each), touched: [] };
+  const requests = [...parents.map((action) => ({ action })), ...own];
   const results = await applyActions(context, requests);
   const touched = requests.map(({ action }) => ('path' in action ? action.path : action.to));
-  const failed = results.find(({ result }) => result !== 'done');
-  if (failed === undefined) return { restoration: { done: true, changed: true }, touched };
-  const reason =
-    failed.result === 'problem'
-      ? failed.detail
-      : `${path}, or the copy of the old version, changed in this moment, and was left as it is: try again.`;
-  return { restoration: refused(reason), touched };
+  const failedParent = results.slice(0, parents.length).find(({ result }) => result !== 'done');
+  const left = results.slice(parents.length).values();
+  const restorations = planned.map((each, index): Restoration => {
+    if ('done' in each) return each;
+    const result = failedParent ?? left.next().value;
+    return result?.result === 'done'
+      ? { done: true, changed: true }
+      : refused(reasonOf(puts[index]?.path ?? '', result));
+  });
+  return { restorations, touched };
+}
+
+/** The action that makes the entry of a version, or why none is needed or possible. `currentAt`: none if the directory is missing. */
+async function plan(
+  context: Context,
+  { path, version, source }: Put,
+  currentAt: CurrentAt | undefined,
+): Promise<Restoration | ActionRequest> {
+  // Below a directory that is missing nothing is there, and nothing may be observed.
+  const current: CurrentVersion = currentAt === undefined ? { operation: undefined } : await currentAt(path);
+  if ('problem' in current) return refused(current.problem);
+  if (current.operation !== undefined && isSameEntry(current.operation, version)) return { done: true, changed: false };
+  const expected = current.operation === undefined ? 'absent' : current.fingerprint;
+  if (expected !== 'absent' && isDirectoryMode(expected.mode)) {
+    return refused(`There is a directory at ${path} now: rename or remove it first.`);
+  }
+  return { action: actionOf(context, { path, version, source }, expected), keep: current.operation?.content };
+}
+
+function reasonOf(path: string, result: ActionResult | undefined): string {
+  return result?.result === 'problem'
+    ? result.detail
+    : `${path}, or the copy of the old version, changed in this moment, and was left as it is: try again.`;
 }
 
 function isSameEntry(current: Operation, version: Operation): boolean {
