@@ -29,8 +29,9 @@ export interface RestoreParts {
 /** Refused entries that a person gets to see: most often all have one reason. */
 const refusalsListedMax = 1_000;
 
-/** Files of one directory that are put back together. */
+/** Files of one directory that are put back together, and their bytes: they bound for how long the folder is locked. */
 const groupMax = 64;
+const groupBytesMax = 16 * 1024 * 1024;
 
 /** A file that a program keeps writing is not replaced. */
 const settleMsMax = 10_000;
@@ -112,7 +113,9 @@ function isOfGroup(group: readonly Target[], version: Operation): boolean {
   const [first] = group;
   if (first === undefined) return true;
   const isDirectory = [first.version, version].some((each) => entryType(each) === 'directory');
-  return !isDirectory && group.length < groupMax && parentOf(first.path) === parentOf(version.path);
+  if (isDirectory || group.length === groupMax || parentOf(first.path) !== parentOf(version.path)) return false;
+  const bytes = group.reduce((sum, { version: { size = 0 } }) => sum + size, version.size ?? 0);
+  return bytes <= groupBytesMax;
 }
 
 /** Puts versions back that are in one directory. */
