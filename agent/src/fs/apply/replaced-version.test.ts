@@ -87,6 +87,30 @@ function putBackAfter(then: (file: string) => void): Record<string, string> {
   return textsIn(folder);
 }
 
+// Simulator, seed 188246: the file stayed in staging until the next start, which took it for an old version.
+test('[MT4] a file that was written to while it was replaced becomes a conflict copy if the disk fails then', () => {
+  const { places, folder, staging, file, target, expected } = tried();
+  const { system } = places;
+  let isBroken = false;
+  const link: SystemCalls['link'] = (existing, name) => {
+    if (isBroken) {
+      isBroken = false;
+      throw Object.assign(new Error('the disk failed'), { code: 'EIO' });
+    }
+    system.link(existing, name);
+  };
+  const failing = { ...places, system: Object.assign(Object.create(system) as SystemCalls, { link }) } as Places;
+  const replaced = ReplacedVersion.hold(failing, target.entry, expected, undefined);
+  appendFileSync(file, ', edited');
+  const source = join(staging, 'new');
+  writeFileSync(source, 'new');
+  renameSync(source, file);
+  isBroken = true;
+  expect(() => replaced?.putBack(source, target)).toThrow('the disk failed');
+  expect(readdirSync(staging)).toEqual([]);
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'new', 'sub/file.conflict-T-ant': 'old, edited' });
+});
+
 test('[MT4] a file that was written to while it was replaced has its name again', () => {
   expect(putBackAfter(() => undefined)).toEqual({ 'sub/file': 'old, edited' });
 });

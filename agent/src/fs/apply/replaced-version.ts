@@ -114,14 +114,32 @@ export class ReplacedVersion {
    */
   putBack(source: string | StagedEntry, target: Placed): string | undefined {
     if (this.#name === undefined) return undefined;
-    const { system } = this.#places;
     const displaced =
       typeof source === 'string' ? source : displacedPath(this.#places, this.#expected, source.fingerprint);
-    const isDisplaced = linkIfFree(system, target.entry, displaced);
-    if (isDisplaced) system.rename(this.#name, target.entry);
-    else restore(this.#places, this.#name, target);
+    try {
+      const isDisplaced = this.#exchange(this.#name, displaced, target);
+      this.#dropWrong();
+      return isDisplaced ? displaced : undefined;
+    } catch (error) {
+      if (errorCodeOf(error) === undefined || lstatIfThere(this.#places.system, this.#name) === undefined) throw error;
+      // The disk refused it. The next start does not know any more that a program wrote to the file: now it can become a conflict copy.
+      keepBeside(this.#places, this.#name, target);
+      this.#dropWrong();
+      throw error;
+    }
+  }
+
+  #dropWrong(): void {
     if (this.added !== undefined) dropIfWrong(this.#places, this.added.content);
-    return isDisplaced ? displaced : undefined;
+  }
+
+  /** Gives the file at `name` the path `target`. True if the entry there is at `displaced` now. */
+  #exchange(name: string, displaced: string, target: Placed): boolean {
+    const { system } = this.#places;
+    const isDisplaced = linkIfFree(system, target.entry, displaced);
+    if (isDisplaced) system.rename(name, target.entry);
+    else restore(this.#places, name, target);
+    return isDisplaced;
   }
 }
 
