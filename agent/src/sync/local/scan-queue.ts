@@ -115,9 +115,8 @@ export class ScanQueue {
 
   async #run(): Promise<void> {
     try {
-      for (let [first] = this.#queue.keys(); first !== undefined; [first] = this.#queue.keys()) {
-        const directory = this.#topmost(first);
-        const { recursive, lastTicket } = this.#queue.get(directory) ?? { recursive: false, lastTicket: 0 };
+      for (let next = this.#next(); next !== undefined; next = this.#next()) {
+        const { directory, recursive, lastTicket } = next;
         this.#queue.delete(directory);
         if (!this.#wasScanned(directory, lastTicket)) {
           const since = this.#tickets;
@@ -134,9 +133,17 @@ export class ScanQueue {
     }
   }
 
-  /** The highest queued directory whose scan covers `directory`: each directory of a deep tree may be queued. */
-  #topmost(directory: string): string {
-    return withAbove(directory).findLast((above) => this.#queue.get(above)?.recursive) ?? directory;
+  /** The first queued scan, or the highest one that covers it: each directory of a deep tree may be queued. */
+  #next(): (QueuedScan & { readonly directory: string }) | undefined {
+    const [first] = this.#queue;
+    if (first === undefined) return undefined;
+    const [directory, scan] = first;
+    let next = { directory, ...scan };
+    for (const above of withAbove(directory)) {
+      const covering = this.#queue.get(above);
+      if (covering?.recursive) next = { directory: above, ...covering };
+    }
+    return next;
   }
 
   /** True if a scan that began after the request with this ticket covered the directory. */
