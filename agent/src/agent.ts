@@ -224,7 +224,7 @@ async function makeEngine(
     ...{ journal, folder, network, remoteCounters, log },
     clock: nodeClock,
     load: loadMeter(),
-    boot: await readBoot(),
+    boot: readBoot(),
     settings: config,
   });
 }

@@ -1,9 +1,10 @@
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { z } from 'zod';
+import { bootId } from '../os/boot-id.ts';
 import { diskError } from '../os/disk-error.ts';
 import { readRegularFile } from '../os/regular-file.ts';
 import { shellWord } from '../os/shell-word.ts';
@@ -48,8 +49,9 @@ function isAmongOurs({ host, processes }: Pick<RunningAgent, 'host' | 'processes
 
 /** A name for the processes that Linux counts together: those of one container, since the machine was started. */
 function processesHere(): string | undefined {
+  const boot = bootId();
   try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+    return boot && `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
     return undefined;
   }

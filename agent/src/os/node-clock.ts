@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import type { Boot, Clock, Timer } from '../sync/ports/clock.ts';
+import { bootId } from './boot-id.ts';
 
 /**
  * 1971. A machine whose clock has no battery may boot before 1970. No message or answer can carry such a time, nor one that is computed
@@ -45,7 +45,7 @@ export function loadMeter(): () => number {
 }
 
 /** The current boot of this machine, from the kernel; undefined if it does not say. */
-export async function readBoot(): Promise<Boot | undefined> {
-  const id = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
-  return id === '' ? undefined : { id, beganMs: Math.round(nodeClock.wallMs() - uptime() * 1_000) };
+export function readBoot(): Boot | undefined {
+  const id = bootId();
+  return id === undefined ? undefined : { id, beganMs: Math.round(nodeClock.wallMs() - uptime() * 1_000) };
 }
