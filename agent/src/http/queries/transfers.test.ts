@@ -1,5 +1,6 @@
+import type { Applied, ContentId, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { type Standstill, waitSentence } from './transfers.ts';
+import { isDelivered, type Standstill, waitSentence } from './transfers.ts';
 
 const still: Standstill = {
   bytesPerSecond: 0,
@@ -25,4 +26,20 @@ test.each<[string | null, Partial<Standstill>, string | null]>([
   ['It was requested from bee just now.', { progressMs: 12_500 }, 'bee'],
 ])('[API7] %s', (sentence, more, source) => {
   expect(waitSentence({ ...still, ...more }, source, 13_000)).toBe(sentence);
+});
+
+const bee = 'bee' as OriginId;
+const [first, second] = ['first' as ContentId, 'second' as ContentId];
+
+test.each<[string, boolean, { head: ContentId | undefined; applied: number; isMoving: boolean }]>([
+  ['its content has not come', false, { head: first, applied: 0, isMoving: false }],
+  ['its content came from others, too', true, { head: first, applied: 1, isMoving: true }],
+  ['a later version is to come', false, { head: second, applied: 0, isMoving: false }],
+  ['a later version came instead', true, { head: second, applied: 1, isMoving: false }],
+  ['it was removed', true, { head: undefined, applied: 1, isMoving: false }],
+  ['an old version is fetched for its own sake', false, { head: second, applied: 1, isMoving: true }],
+])('[DB-X5] a file that is sent to a member, and %s: %s', (_, delivered, { head, applied, isMoving }) => {
+  const heads = [{ origin: bee, seq: 1, ...(head === undefined ? {} : { content: head }) }];
+  const said: Applied = { vector: { [bee]: applied }, ranges: {} };
+  expect(isDelivered(heads, said, first, isMoving)).toBe(delivered);
 });

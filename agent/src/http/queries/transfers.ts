@@ -1,3 +1,4 @@
+import type { Applied, ContentId, Operation } from '@lockstep/shared';
 import {
   type Departure,
   type Resync,
@@ -119,7 +120,7 @@ function sumOf(files: readonly { readonly left: number; readonly bytesPerSecond:
 function departures(engine: Engine, nowMs: number): readonly Departure[] {
   const wallMs = engine.context.clock.wallMs();
   return engine.departures
-    .list((peer, file) => hasFile(engine, peer, file))
+    .list((peer, file, isMoving) => hasFile(engine, peer, file, isMoving))
     .map(({ path, to, size, sentBytes, bytesPerSecond, startedMs }) => ({
       path,
       to,
@@ -132,10 +133,28 @@ function departures(engine: Engine, nowMs: number): readonly Departure[] {
     .sort((a, b) => compareMoving(movingFile(a, a.sent), movingFile(b, b.sent)));
 }
 
-/** Whether a member said that it has the file. One on demand says so of no single file. */
-function hasFile({ context, peers }: Engine, { id, applied }: Peer, { path, content }: SentFile): boolean {
-  const [head] = context.journal.heads.at(path);
-  return head?.content === content && !peers.isOnDemand(id) && holds(applied, head);
+/** Whether a member said that it needs no more of the file. One on demand says so of no single file. */
+function hasFile(
+  { context, peers }: Engine,
+  { id, applied }: Peer,
+  { path, content }: SentFile,
+  isMoving: boolean,
+): boolean {
+  return !peers.isOnDemand(id) && isDelivered(context.journal.heads.at(path), applied, content, isMoving);
+}
+
+/**
+ * Whether a member that applied these operations needs no more of a content that it requested for a path with these heads: it has it, or a
+ * later version. An old version may be fetched for its own sake: then it `isMoving`.
+ */
+export function isDelivered(
+  heads: readonly Pick<Operation, 'origin' | 'seq' | 'content'>[],
+  applied: Applied,
+  content: ContentId,
+  isMoving: boolean,
+): boolean {
+  const wanted = heads.find((head) => head.content === content);
+  return wanted === undefined ? !isMoving && heads.every((head) => holds(applied, head)) : holds(applied, wanted);
 }
 
 function movingFile(

@@ -57,12 +57,15 @@ export class Departures {
     if (files.size > filesMax && first !== undefined) files.delete(first);
   }
 
-  /** The files on their way to other members, without those of which a member `has` the content: the rest came from others. */
-  list(has: (peer: Peer, file: SentFile) => boolean): readonly Departure[] {
+  /**
+   * The files on their way to other members, without those of which a member `has` the content: the rest came from others. `isMoving`: a part
+   * of it left in the last seconds.
+   */
+  list(has: (peer: Peer, file: SentFile, isMoving: boolean) => boolean): readonly Departure[] {
     const nowMs = this.#context.clock.monotonicMs();
     return [...this.#leaving].flatMap(([peer, files]) =>
       [...files.values()]
-        .filter(({ file }) => !has(peer, file))
+        .filter(({ file, meter }) => !has(peer, file, meter.perSecond(nowMs) > 0))
         .map(({ file, meter, startedMs }) => ({
           ...file,
           to: peer.id,
