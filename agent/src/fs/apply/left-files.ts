@@ -1,4 +1,4 @@
-import { fileTimeStepMsMax, nameOf } from '@lockstep/shared';
+import { type ContentId, fileTimeStepMsMax, nameOf } from '@lockstep/shared';
 import { type DiskEntry, isSameWriting, mayBeSameInode } from '../../core/entry.ts';
 import { errorCodeOf } from '../../os/system-error.ts';
 import type { ReleasedFile } from '../../sync/ports/folder.ts';
@@ -9,8 +9,12 @@ import { contentOfFileName } from '../read/content-id.ts';
 import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
+import { isKept } from './history.ts';
 import { dropIfWrong, identify, keepAt } from './replaced-version.ts';
-import { changeTimeBefore, type TakenName, takenName } from './staging.ts';
+import { changeTimeBefore, type TakenName, takenName, writingBefore } from './staging.ts';
+
+/** The path of a user's file whose own the journal does not know any more. A further one is a conflict copy of it. */
+const recoveredPath = 'recovered';
 
 /** The files of the folder by the journal of the last run. */
 export interface ShownFiles {
@@ -38,7 +42,9 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     const taken = takenName(name);
     if (stats && taken && keepIfOther(places, path, { stats, taken, rows: shown.withInode(taken.ino) })) continue;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
-    if (isFile && keepIfWritten(places, path, { stats, rows: shown.withInode(stats.ino) })) continue;
+    const rows = isFile ? shown.withInode(stats.ino) : [];
+    if (isFile && keepIfWritten(places, path, { stats, rows })) continue;
+    if (isFile && rows.length === 0 && keepIfWrittenSince(places, path, stats)) continue;
     const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;
     if (file === undefined) removeTree(system, path);
     else released.push(file);
@@ -60,7 +66,7 @@ function keepIfOther(places: Places, name: string, entry: TakenEntry): boolean {
   if (taken.staged === undefined ? isExpected(entry) : isAsStaged(stats, taken.staged)) return false;
   const [row] = rows;
   if (row !== undefined && descending(places, (descent) => isOneInode(descent.lstat(row.path), stats))) return false;
-  keepAt(places, name, row?.path ?? nameOf(name));
+  keepAt(places, name, row?.path ?? recoveredPath);
   if (row?.content !== undefined) dropIfWrong(places, row.content);
   return true;
 }
@@ -94,6 +100,30 @@ function keepIfWritten(
   keepAt(places, name, written.path);
   if (written.content !== undefined) dropIfWrong(places, written.content);
   return true;
+}
+
+/**
+ * Keeps a file that a program wrote to while an agent replaced it, and for which the disk then refused every name. The journal does not know
+ * the file any more, so its name in the folder is not known either.
+ */
+function keepIfWrittenSince(places: Places, path: string, stats: EntryStats): boolean {
+  const before = writingBefore(nameOf(path));
+  if (before === undefined || stats.nlink > 1) return false;
+  if (stats.size === before.size && stats.mtimeMs === before.mtimeMs && !mayHideWrite(stats)) return false;
+  const content = contentIfRead(places, path);
+  if (content !== undefined && isKept(places, content)) return false;
+  keepAt(places, path, recoveredPath);
+  return true;
+}
+
+/** Undefined also for a file that the disk does not let be read. */
+function contentIfRead(places: Places, path: string): ContentId | undefined {
+  try {
+    return identify(places, path).content;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 /** True if the file has other bytes than the journal says, and not only because the disk has damaged them. */

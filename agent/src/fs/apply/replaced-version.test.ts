@@ -87,16 +87,14 @@ function putBackAfter(then: (file: string) => void): Record<string, string> {
   return textsIn(folder);
 }
 
-// Simulator, seed 188246: the file stayed in staging until the next start, which took it for an old version.
-test('[MT4] a file that was written to while it was replaced becomes a conflict copy if the disk fails then', () => {
-  const { places, folder, staging, file, target, expected } = tried();
+/** A file of which a user writes the old version while it is replaced, and for which the disk then refuses this many new names. */
+function putBackRefused(refusals: number): Tried {
+  const parts = tried();
+  const { places, staging, file, target, expected } = parts;
   const { system } = places;
-  let isBroken = false;
+  let left = 0;
   const link: SystemCalls['link'] = (existing, name) => {
-    if (isBroken) {
-      isBroken = false;
-      throw Object.assign(new Error('the disk failed'), { code: 'EIO' });
-    }
+    if (left-- > 0) throw Object.assign(new Error('the disk failed'), { code: 'EIO' });
     system.link(existing, name);
   };
   const failing = { ...places, system: Object.assign(Object.create(system) as SystemCalls, { link }) } as Places;
@@ -105,10 +103,39 @@ test('[MT4] a file that was written to while it was replaced becomes a conflict 
   const source = join(staging, 'new');
   writeFileSync(source, 'new');
   renameSync(source, file);
-  isBroken = true;
+  left = refusals;
   expect(() => replaced?.putBack(source, target)).toThrow('the disk failed');
+  return parts;
+}
+
+// Simulator, seed 188246: the file stayed in staging until the next start, which took it for an old version.
+test('[MT4] a file that was written to while it was replaced becomes a conflict copy if the disk fails then', () => {
+  const { folder, staging } = putBackRefused(1);
   expect(readdirSync(staging)).toEqual([]);
   expect(textsIn(folder)).toEqual({ 'sub/file': 'new', 'sub/file.conflict-T-ant': 'old, edited' });
+});
+
+describe('[MT4] a file that was written to while it was replaced, and for which the disk refused every name', () => {
+  test('comes back at the next start, in the uppermost directory', () => {
+    const { places, folder, staging } = putBackRefused(2);
+    expect(readdirSync(staging)).toHaveLength(1);
+    clearStaging(places, { withInode: () => [] });
+    expect(readdirSync(staging)).toEqual([]);
+    expect(textsIn(folder)).toEqual({ 'sub/file': 'new', recovered: 'old, edited' });
+  });
+
+  test('is removed if it was not written to', () => {
+    const { places, folder, staging, target, expected } = tried();
+    ReplacedVersion.hold(places, target.entry, expected, undefined);
+    rmSync(join(folder, 'sub'), { recursive: true });
+    const [name = ''] = readdirSync(staging);
+    // As one that was last written to long before.
+    utimesSync(join(staging, name), 1, 1);
+    renameSync(join(staging, name), join(staging, name.replace(/-of-.*$/, '-of-3-1000')));
+    clearStaging(places, { withInode: () => [] });
+    expect(readdirSync(staging)).toEqual([]);
+    expect(textsIn(folder)).toEqual({});
+  });
 });
 
 test('[MT4] a file that was written to while it was replaced has its name again', () => {

@@ -122,9 +122,12 @@ export class ReplacedVersion {
       return isDisplaced ? displaced : undefined;
     } catch (error) {
       if (errorCodeOf(error) === undefined || lstatIfThere(this.#places.system, this.#name) === undefined) throw error;
-      // The disk refused it. The next start does not know any more that a program wrote to the file: now it can become a conflict copy.
-      keepBeside(this.#places, this.#name, target);
-      this.#dropWrong();
+      // The disk refused it. The next start does not know the file's path any more: now it can become a conflict copy at its side.
+      try {
+        keepBeside(this.#places, this.#name, target);
+      } finally {
+        this.#dropWrong();
+      }
       throw error;
     }
   }

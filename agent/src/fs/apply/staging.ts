@@ -52,16 +52,26 @@ export function temporaryPath(places: Places): string {
 }
 
 /**
- * A new path in staging for a second name of a file. It says what the change time of the file was, which that name moves, and the present
- * time: a start that finds the name can tell whether a user has changed the file since.
+ * A new path in staging for a second name of a file. It says what the file's change time was, which that name moves, and the present time. It
+ * says the file's size and modification time, too. So a start that finds the name can tell whether a user has changed the file since.
  */
-export function heldPath(places: Places, { ctimeMs }: Pick<Fingerprint, 'ctimeMs'>): string {
-  return `${temporaryPath(places)}-changed-${ctimeMs}-held-${places.system.wallMs()}`;
+export function heldPath(places: Places, { ctimeMs, size, mtimeMs }: HeldFile): string {
+  return `${temporaryPath(places)}-changed-${ctimeMs}-held-${places.system.wallMs()}-of-${size}-${mtimeMs}`;
+}
+
+type HeldFile = Pick<Fingerprint, 'ctimeMs' | 'size' | 'mtimeMs'>;
+
+const heldName = /-changed-([\d.]+)-held-([\d.]+)-of-(\d+)-(-?[\d.]+)$/;
+
+/** The size and modification time that a file had when it got this name in staging, by `heldPath`. Undefined for other names. */
+export function writingBefore(name: string): Pick<Fingerprint, 'size' | 'mtimeMs'> | undefined {
+  const found = heldName.exec(name);
+  return found === null ? undefined : { size: Number(found[3]), mtimeMs: Number(found[4]) };
 }
 
 /** The change time that a file with this name in staging had, by `heldPath`. Undefined if it was changed again since it got that name. */
 export function changeTimeBefore(name: string, stats: Pick<Fingerprint, 'ctimeMs'>): number | undefined {
-  const [, changedMs, heldMs] = /-changed-([\d.]+)-held-([\d.]+)$/.exec(name) ?? [];
+  const [, changedMs, heldMs] = heldName.exec(name) ?? [];
   return Math.abs(stats.ctimeMs - Number(heldMs)) < fileTimeStepMsMax ? Number(changedMs) : undefined;
 }
 
