@@ -124,7 +124,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       folder: directory,
       address: formatHostPort(network.address),
       dashboard: '',
-      startedAt: nodeClock.wallMs(),
+      startedMs: nodeClock.monotonicMs(),
     };
     const health = watchHealth(options, engine, place);
     closing.push(() => health.stop());

@@ -19,13 +19,13 @@ import type {
 import type { CounterFile } from '../os/counter-file.ts';
 import type { Engine } from '../sync/engine.ts';
 
-/** The folder and addresses of a member, and the time of its start. */
+/** The folder and addresses of a member, and the time of its start by the monotonic clock. */
 export interface Place {
   readonly folder: string;
   /** The address on which it listens for members. */
   readonly address: string;
   readonly dashboard: string;
-  readonly startedAt: number;
+  readonly startedMs: number;
 }
 
 /** The watch over the health of the cluster. */

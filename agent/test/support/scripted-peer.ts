@@ -174,6 +174,7 @@ export interface TestMember {
   readonly journal: Journal;
   readonly volume: Volume;
   readonly scheduler: Scheduler;
+  readonly wall: WallClock;
   /** Lets time pass until the condition holds; returns false if it does not within `ms`. */
   until(condition: () => boolean, ms: number): Promise<boolean>;
 }
@@ -223,7 +224,7 @@ export function openTestMember(peers: readonly ScriptedPeer[], more: { readonly 
   });
   const until = async (condition: () => boolean, ms: number): Promise<boolean> =>
     (await scheduler.run(scheduler.nowMs + ms, condition)) === 'condition';
-  return { engine, journal, volume, scheduler, until };
+  return { engine, journal, volume, scheduler, wall, until };
 }
 
 /** Directories that `peer` made, one for each number from `first` to `last`, named by it. */

@@ -40,7 +40,9 @@ export const statusSchema = z
       name: z.string(),
       state: memberStateSchema,
       software: z.string(),
-      startedAt: momentSchema,
+      startedAt: momentSchema.describe(
+        'When its agent started, by what its clock says now, which may have been set since.',
+      ),
       enabledAt: momentSchema.optional().describe('When it last became active.'),
       address: z.string().describe('`host:port` at which it listens for members.'),
       addresses: list(z.string()).describe('The addresses that it announces to the others, best first.'),

@@ -72,7 +72,7 @@ export async function readSubject(
 }
 
 /** Reports the state of the agent, from its own status. */
-export function checkAgent({ directory, state, identity, running, nowMs }: Subject): Promise<readonly CheckResult[]> {
+export function checkAgent({ directory, state, identity, running }: Subject): Promise<readonly CheckResult[]> {
   if (running === undefined) {
     if (identity !== undefined && hasLeft(join(state, 'journal.db'), identity.memberId)) {
       const rejoin = `To join again with what is in the folder now: lockstep up --rejoin ${shellWord(directory)}`;
@@ -94,10 +94,7 @@ export function checkAgent({ directory, state, identity, running, nowMs }: Subje
         ),
       ]
     : [];
-  const upMs = nowMs() - status.member.startedAt;
-  // The clock was set back since.
-  const up = upMs < 0 ? 'is up' : `has been up for ${formatElapsed(upMs)}`;
-  const said = `The agent (process ${pid}) ${up}`;
+  const said = `The agent (process ${pid}) has been up for ${formatElapsed(status.now - status.member.startedAt)}`;
   if (status.problemCount === 0) return Promise.resolve([member.ok(`${said} and reports no problem.`), ...paused]);
   const detail = `${said} and reports ${formatItems(status.problemCount, 'problem')}.`;
   return Promise.resolve([

@@ -3,7 +3,18 @@ import { expect, test } from 'vitest';
 import { directoriesOf, openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { readStatus } from './status.ts';
 
-const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedAt: 0 };
+const place = { folder: '/folder', address: 'localhost:1', dashboard: 'localhost:2', startedMs: 0 };
+
+test.each([3_600_000, -3_600_000])(
+  '[DR1] a clock that is set by %i ms does not change how long the agent is up',
+  async (byMs) => {
+    const { engine, wall, until } = openTestMember([]);
+    await until(() => false, 90_000);
+    wall.step(byMs);
+    const { now, member } = readStatus(engine, place);
+    expect(now - member.startedAt).toBeCloseTo(90_000, -1);
+  },
+);
 
 test('[SY21] a member that lacks operations of another one is not synchronised, even while that one is away', async () => {
   const ant = new ScriptedPeer('a');

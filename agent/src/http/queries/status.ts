@@ -27,7 +27,7 @@ export function readStatus(engine: Engine, place: Place): Status {
       name: self.name,
       state: engine.lifecycle.state,
       software: SOFTWARE_VERSION,
-      startedAt: place.startedAt,
+      startedAt: Math.max(0, Math.round(clock.wallMs() - (clock.monotonicMs() - place.startedMs))),
       enabledAt: engine.lifecycle.enabledAt,
       address: place.address,
       addresses: self.addresses,

@@ -10,9 +10,9 @@ import type { Machine } from '../world/machine.ts';
 
 /** A simulated member with a running agent, in the form that the HTTP server serves. The others let it pause them. */
 export function servedMember(machine: Machine, machines: readonly Machine[]): ServedMember {
-  const { engine, address, wall } = machine;
+  const { engine, address } = machine;
   if (engine === undefined) throw new Error(`the agent of ${machine.name} does not run`);
-  const place = { folder: '/srv/office', address, dashboard: '', startedAt: Math.floor(wall.preciseMs()) };
+  const place = { folder: '/srv/office', address, dashboard: '', startedMs: engine.context.clock.monotonicMs() };
   const health = new HealthWatch({
     path: ':memory:',
     settings: {
