@@ -1,6 +1,6 @@
 import type { Applied, ContentId, OriginId } from '@lockstep/shared';
 import { expect, test } from 'vitest';
-import { isDelivered, type Standstill, waitSentence } from './transfers.ts';
+import { needsNoMore, needsNoMoreOnDemand, type Standstill, waitSentence } from './transfers.ts';
 
 const still: Standstill = {
   bytesPerSecond: 0,
@@ -30,16 +30,28 @@ test.each<[string | null, Partial<Standstill>, string | null]>([
 
 const bee = 'bee' as OriginId;
 const [first, second] = ['first' as ContentId, 'second' as ContentId];
+const [moving, quiet] = [1_000, 8_000];
 
-test.each<[string, boolean, { head: ContentId | undefined; applied: number; isMoving: boolean }]>([
-  ['its content has not come', false, { head: first, applied: 0, isMoving: false }],
-  ['its content came from others, too', true, { head: first, applied: 1, isMoving: true }],
-  ['a later version is to come', false, { head: second, applied: 0, isMoving: false }],
-  ['a later version came instead', true, { head: second, applied: 1, isMoving: false }],
-  ['it was removed', true, { head: undefined, applied: 1, isMoving: false }],
-  ['an old version is fetched for its own sake', false, { head: second, applied: 1, isMoving: true }],
-])('[DB-X5] a file that is sent to a member, and %s: %s', (_, delivered, { head, applied, isMoving }) => {
+test.each<[string, boolean, { head: ContentId | undefined; applied: number; quietMs: number }]>([
+  ['its content has not come', false, { head: first, applied: 0, quietMs: quiet }],
+  ['its content came from others, too', true, { head: first, applied: 1, quietMs: moving }],
+  ['a later version is to come', false, { head: second, applied: 0, quietMs: quiet }],
+  ['a later version came instead', true, { head: second, applied: 1, quietMs: quiet }],
+  ['it was removed', true, { head: undefined, applied: 1, quietMs: quiet }],
+  ['an old version is fetched for its own sake', false, { head: second, applied: 1, quietMs: moving }],
+])('[DB-X5] a file that is sent to a member, and %s: %s', (_, isNeededNoMore, { head, applied, quietMs }) => {
   const heads = [{ origin: bee, seq: 1, ...(head === undefined ? {} : { content: head }) }];
   const said: Applied = { vector: { [bee]: applied }, ranges: {} };
-  expect(isDelivered(heads, said, first, isMoving)).toBe(delivered);
+  expect(needsNoMore(heads, said, { content: first, quietMs })).toBe(isNeededNoMore);
+});
+
+test.each<[string, boolean, { held: ContentId | undefined; quietMs: number }]>([
+  ['has it from others, too', true, { held: first, quietMs: quiet }],
+  ['lacks the rest of it', false, { held: second, quietMs: quiet }],
+  ['has told nothing', false, { held: undefined, quietMs: quiet }],
+  ['still fetches it, although its filter seems to have it', false, { held: first, quietMs: moving }],
+  ['has read as much as it wants', true, { held: second, quietMs: 30_000 }],
+])('[DB-X5] a file that is sent to a member on demand, which %s: %s', (_, isNeededNoMore, { held, quietMs }) => {
+  const holdings = held && { mayHave: (content: string) => content === held };
+  expect(needsNoMoreOnDemand(holdings, { content: first, quietMs })).toBe(isNeededNoMore);
 });

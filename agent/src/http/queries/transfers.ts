@@ -1,4 +1,4 @@
-import type { Applied, ContentId, Operation } from '@lockstep/shared';
+import type { Applied, Operation } from '@lockstep/shared';
 import {
   type Departure,
   type Resync,
@@ -8,11 +8,13 @@ import {
   type Transfers,
   throughputSampleMs,
 } from '@lockstep/shared/api';
+import type { HoldingsFilter } from '../../core/cache/holdings-filter.ts';
 import { holds } from '../../core/durability.ts';
 import { compareMoving, type MovingFile } from '../../core/traffic/member-progress.ts';
+import { stalledAfterMs } from '../../core/traffic/rate-meter.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/exchange/fetch.ts';
-import type { SentFile } from '../../sync/measurements/departures.ts';
+import type { Departure as SentFile } from '../../sync/measurements/departures.ts';
 import type { Peer } from '../../sync/members/peer.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { delayingLimits } from './rate-limits.ts';
@@ -120,7 +122,7 @@ function sumOf(files: readonly { readonly left: number; readonly bytesPerSecond:
 function departures(engine: Engine, nowMs: number): readonly Departure[] {
   const wallMs = engine.context.clock.wallMs();
   return engine.departures
-    .list((peer, file, isMoving) => hasFile(engine, peer, file, isMoving))
+    .list((peer, file) => isDelivered(engine, peer, file))
     .map(({ path, to, size, sentBytes, bytesPerSecond, startedMs }) => ({
       path,
       to,
@@ -133,28 +135,35 @@ function departures(engine: Engine, nowMs: number): readonly Departure[] {
     .sort((a, b) => compareMoving(movingFile(a, a.sent), movingFile(b, b.sent)));
 }
 
-/** Whether a member said that it needs no more of the file. One on demand says so of no single file. */
-function hasFile(
-  { context, peers }: Engine,
-  { id, applied }: Peer,
-  { path, content }: SentFile,
-  isMoving: boolean,
+/** A file of which nothing was sent for this long may have come from another member, or be needed no more. */
+const restingAfterMs = 5_000;
+
+/** Whether a member needs no more of a file that it requested. */
+function isDelivered({ context, peers }: Engine, { id, applied, holdings }: Peer, file: SentFile): boolean {
+  if (peers.isOnDemand(id)) return needsNoMoreOnDemand(holdings, file);
+  return needsNoMore(context.journal.heads.at(file.path), applied, file);
+}
+
+/** The same of a member on demand that tells these holdings. It says so of no single file, and may have read only a part of this one. */
+export function needsNoMoreOnDemand(
+  holdings: Pick<HoldingsFilter, 'mayHave'> | undefined,
+  { content, quietMs }: Pick<SentFile, 'content' | 'quietMs'>,
 ): boolean {
-  return !peers.isOnDemand(id) && isDelivered(context.journal.heads.at(path), applied, content, isMoving);
+  return quietMs > stalledAfterMs || (quietMs > restingAfterMs && holdings?.mayHave(content) === true);
 }
 
 /**
  * Whether a member that applied these operations needs no more of a content that it requested for a path with these heads: it has it, or a
- * later version. An old version may be fetched for its own sake: then it `isMoving`.
+ * later version. Of an old version that is fetched for its own sake, parts leave.
  */
-export function isDelivered(
+export function needsNoMore(
   heads: readonly Pick<Operation, 'origin' | 'seq' | 'content'>[],
   applied: Applied,
-  content: ContentId,
-  isMoving: boolean,
+  { content, quietMs }: Pick<SentFile, 'content' | 'quietMs'>,
 ): boolean {
   const wanted = heads.find((head) => head.content === content);
-  return wanted === undefined ? !isMoving && heads.every((head) => holds(applied, head)) : holds(applied, wanted);
+  if (wanted !== undefined) return holds(applied, wanted);
+  return quietMs > restingAfterMs && heads.every((head) => holds(applied, head));
 }
 
 function movingFile(

@@ -19,6 +19,8 @@ export interface Departure {
   /** Bytes handed to the session. */
   readonly sentBytes: number;
   readonly bytesPerSecond: number;
+  /** The time since a part of it was handed to the session. */
+  readonly quietMs: number;
   readonly startedMs: number;
 }
 
@@ -57,22 +59,20 @@ export class Departures {
     if (files.size > filesMax && first !== undefined) files.delete(first);
   }
 
-  /**
-   * The files on their way to other members, without those of which a member `has` the content: the rest came from others. `isMoving`: a part
-   * of it left in the last seconds.
-   */
-  list(has: (peer: Peer, file: SentFile, isMoving: boolean) => boolean): readonly Departure[] {
+  /** The files on their way to other members, without those of which a member needs no more: the rest came from others. */
+  list(isDelivered: (peer: Peer, file: Departure) => boolean): readonly Departure[] {
     const nowMs = this.#context.clock.monotonicMs();
     return [...this.#leaving].flatMap(([peer, files]) =>
       [...files.values()]
-        .filter(({ file, meter }) => !has(peer, file, meter.perSecond(nowMs) > 0))
         .map(({ file, meter, startedMs }) => ({
           ...file,
           to: peer.id,
           sentBytes: Math.min(file.size, meter.total),
           bytesPerSecond: meter.total < file.size ? meter.pace(nowMs, startedMs) : meter.perSecond(nowMs),
+          quietMs: nowMs - (meter.lastMs ?? nowMs),
           startedMs,
-        })),
+        }))
+        .filter((file) => !isDelivered(peer, file)),
     );
   }
 
