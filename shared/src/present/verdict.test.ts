@@ -77,6 +77,11 @@ test.each<[string, string, Status]>([
   ],
   ['good', 'ant is alone and waits for others.', status([ant])],
   ['bad', 'cat is down; the other two hold everything.', status([ant, bee, downCat])],
+  [
+    'bad',
+    'cat is down; bee has 1 problem: disk full; ant and bee hold everything.',
+    status([ant, member('bee', { problems: 1, worstProblem: 'disk-full' }), downCat]),
+  ],
   ['bad', 'cat is down.', status([ant, member('bee', { behind: 1 }), downCat])],
   ['bad', 'cat is down.', status([ant, downCat])],
   ['bad', 'bee and cat are down.', status([ant, downBee, downCat, member('dog', { behind: 1 })])],

@@ -309,5 +309,13 @@ function restOf(status: Status, parts: readonly VerdictPart[]): string {
   if (!status.synchronised || status.pending > 0) return '';
   const isAnyOnDemand = members.some((member) => member.onDemand && !away.includes(member));
   const is = isAnyOnDemand ? 'are up to date' : 'hold everything';
+  // The sentence may have named some of them before, with their problems: "the other two" would be further ones.
+  if (parts.some(({ about }) => isAboutOther(about, away)))
+    return `; ${listed(members.filter((member) => !away.includes(member)))} ${is}`;
   return others === 2 ? `; the other two ${is}` : `; the other ${formatCount(others)} ${is}`;
+}
+
+/** Whether a part is about a member that is not one of these. */
+function isAboutOther(about: Subject, members: readonly MemberReport[]): boolean {
+  return about.view === 'problems' || (about.view === 'member' && members.every(({ id }) => id !== about.id));
 }
