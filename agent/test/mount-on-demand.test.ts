@@ -55,6 +55,19 @@ test('[OD12] programs see all files, and what they read comes from the other mem
   await expect(stat(at('docs/none'))).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test('[OD12] tar archives files that come to the disk for it, and takes none of that for a change', async () => {
+  mkdirSync(ant().path('archived'));
+  for (const name of ['a', 'b', 'c']) await ant().put(`archived/${name}`, randomBytes(2 * mebibyte));
+  await level();
+  expect(existsSync(cow.path('archived/a'))).toBe(false);
+  const archive = join(root, 'archive.tar');
+  await run('tar', ['-cf', archive, '-C', at(''), 'archived']);
+  expect(existsSync(cow.path('archived/a'))).toBe(true);
+  await run('tar', ['-xf', archive, '-C', root]);
+  for (const name of ['a', 'b', 'c'])
+    expect(readFileSync(join(root, 'archived', name)).equals(readFileSync(ant().path(`archived/${name}`)))).toBe(true);
+});
+
 test('[OD12] a program changes, renames and removes files that are not on this disk', async () => {
   mkdirSync(ant().path('work'));
   for (const name of ['edit', 'replace', 'move', 'mode', 'gone']) await ant().put(`work/${name}`, `${name} of ant\n`);

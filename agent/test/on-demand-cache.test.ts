@@ -68,7 +68,9 @@ test('[OD5] a cache that is full of what must stay refuses with a sentence', asy
   expect(await answer.text()).toContain('huge has 4194304 bytes, and the whole cache has room for 2097152');
   const refused = await put(cow, 'new', 'x'.repeat(1_000));
   expect(refused.status).toBe(507);
-  expect(await refused.text()).toContain('Raise cache_size, unpin something, or ask for fewer copies.');
+  expect(await refused.text()).toContain(
+    'Raise cache_size, connect those that are away, unpin something, or ask for fewer copies.',
+  );
   expect(namesIn(ant)).toEqual(['a', 'b', 'huge']);
 });
 

@@ -1,4 +1,4 @@
-import { LockstepError } from '@lockstep/shared';
+import { type ErrorCode, LockstepError } from '@lockstep/shared';
 import type { ApiError, ApiErrorCode } from '@lockstep/shared/api';
 import type { FastifyReply } from 'fastify';
 import type { Log } from '../sync/ports/log.ts';
@@ -41,12 +41,13 @@ export function sendError(reply: FastifyReply, status: number, { code, message, 
     .send(body);
 }
 
+/** The statuses of errors that are no conflict with the state of the member. A mount answers its programs by them. */
+const statuses: Partial<Record<ErrorCode, number>> = { 'request-invalid': 400, 'journal-full': 507 };
+
 /** Answers any error that a route or the framework threw. */
 export function answerError(error: unknown, reply: FastifyReply, log: Log): FastifyReply {
   if (error instanceof HttpError) return sendError(reply, error.status, error);
-  if (error instanceof LockstepError) {
-    return sendError(reply, error.code === 'request-invalid' ? 400 : 409, error);
-  }
+  if (error instanceof LockstepError) return sendError(reply, statuses[error.code] ?? 409, error);
   const status = frameworkStatus(error);
   if (status !== undefined) {
     const code = status === 413 ? 'body-too-large' : status === 404 ? 'not-found' : 'request-invalid';

@@ -289,6 +289,15 @@ describe('errors are sentences with a code', () => {
     expect(error.message).toMatch(message);
   });
 
+  test('[OD23] a change that the journal has no room for is answered as one of a full disk: ENOSPC in a mount', async () => {
+    vi.spyOn(served.engine.operationWriter, 'commit').mockImplementation(() => {
+      throw new LockstepError('journal-full', 'There is no room for the journal.');
+    });
+    const { status, text } = await ask('POST', '/api/v1/leave');
+    expect(status).toBe(507);
+    expect(JSON.parse(text).error.code).toBe('journal-full');
+  });
+
   test('a refusal keeps its code; the details of an internal error stay in the log', async () => {
     const commit = vi.spyOn(served.engine.operationWriter, 'commit');
     const failsWith = (error: Error) =>

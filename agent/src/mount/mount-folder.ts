@@ -7,7 +7,7 @@ import { OpenFiles } from './files/open-files.ts';
 import { FolderAccess } from './folder/folder-access.ts';
 import { loadFuse, mountFuse, unmount } from './fuse/fuse-mount.ts';
 import { Handlers } from './fuse/handlers.ts';
-import { draftDirectory, isMounted } from './mount-point.ts';
+import { draftDirectory, isMounted, remakeDrafts } from './mount-point.ts';
 import { RemoteAccess } from './remote/remote-access.ts';
 import type { RemoteFiles } from './remote/remote-files.ts';
 import { RoomReserver } from './remote/room-reserver.ts';
@@ -51,7 +51,10 @@ export async function mountFolder({
   const staging = {
     folder: directory,
     member,
-    newPath: () => join(drafts, String(++lastDraft)),
+    newPath() {
+      remakeDrafts(drafts);
+      return join(drafts, String(++lastDraft));
+    },
     nowMs: () => Date.now(),
   };
   const local = new FolderAccess(directory, staging);

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkedMountPoint, draftDirectory } from './mount-point.ts';
+import { checkedMountPoint, draftDirectory, remakeDrafts } from './mount-point.ts';
 
 let root: string;
 let folder: string;
@@ -41,4 +41,15 @@ test('[FM8] drafts of processes that have ended are removed, those of others sta
   const own = await draftDirectory(folder);
   expect(readdirSync(drafts).sort()).toEqual([String(process.pid), String(process.ppid)].sort());
   expect(readdirSync(own)).toEqual([]);
+});
+
+test('[FM8] the directory of drafts is made again after it was removed, unless the state directory is gone', async () => {
+  const own = await draftDirectory(folder);
+  for (const removed of ['.lockstep/mount', `.lockstep/mount/${process.pid}`]) {
+    rmSync(join(folder, removed), { recursive: true });
+    remakeDrafts(own);
+    expect(statSync(own).mode & 0o777).toBe(0o700);
+  }
+  rmSync(join(folder, '.lockstep'), { recursive: true });
+  expect(() => remakeDrafts(own)).toThrow('ENOENT');
 });

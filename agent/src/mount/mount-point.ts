@@ -1,5 +1,6 @@
+import { existsSync, mkdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { LockstepError, stateDirectoryName } from '@lockstep/shared';
 import { shellWord } from '../os/shell-word.ts';
 import { unmount } from './fuse/fuse-mount.ts';
@@ -85,4 +86,12 @@ function runs(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** Makes the directory of drafts again if a person removed it. Nothing is made where the state directory is gone: its disk may be missing. */
+export function remakeDrafts(own: string): void {
+  if (existsSync(own)) return;
+  const all = dirname(own);
+  if (!existsSync(all)) mkdirSync(all, { mode: 0o700 });
+  mkdirSync(own, { mode: 0o700 });
 }

@@ -38,6 +38,10 @@ export class LateRemoval implements Access {
     return this.#first(() => this.#access.stat(path));
   }
 
+  shown(stat: EntryStat): EntryStat {
+    return this.#access.shown(stat);
+  }
+
   list(directory: string): Soon<readonly NamedEntry[]> {
     return this.#first(() => this.#access.list(directory));
   }

@@ -50,6 +50,10 @@ export class FolderAccess implements Access {
     return statOf(this.#lstat(path));
   }
 
+  shown(stat: EntryStat): EntryStat {
+    return stat;
+  }
+
   list(directory: string): readonly NamedEntry[] {
     return readdirSync(this.#at(directory), { withFileTypes: true }).flatMap((entry) => {
       const kind = kindOf(entry);

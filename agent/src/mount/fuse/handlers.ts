@@ -298,7 +298,7 @@ export class Handlers {
   /** The answer to the kernel about an entry. */
   #show(path: string, stat: EntryStat): FuseStat {
     if (stat.kind === 'file') this.#shown.show(path, stat.size);
-    return this.#fuseStat(stat);
+    return this.#fuseStat(this.#access.shown(stat));
   }
 
   #fuseStat({ kind, mode, size, mtimeMs, ctimeMs }: EntryStat): FuseStat {

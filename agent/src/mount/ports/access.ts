@@ -88,6 +88,8 @@ export interface Room {
  */
 export interface Access {
   stat(path: string): Soon<EntryStat>;
+  /** The attributes that programs are shown for these. */
+  shown(stat: EntryStat): EntryStat;
   list(directory: string): Soon<readonly NamedEntry[]>;
   linkText(path: string): string;
   makeDirectory(path: string, mode: number): Soon<void>;

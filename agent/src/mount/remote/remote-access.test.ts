@@ -80,6 +80,23 @@ test('[OD12] a file that is brought to the folder while its directory is listed 
   expect(await listed()).toEqual(['brought']);
 });
 
+test('[OD12] a file that comes to the disk, or leaves it, is no change of it or of its directory for a program', async () => {
+  const show = async () => {
+    const [file, directory] = [access.shown(await access.stat('d/a')), access.shown(await access.stat('d'))];
+    return [file.mtimeMs, file.ctimeMs, file.size, directory.ctimeMs, directory.size];
+  };
+  remoteMtimeMs = 1_000;
+  remote = ['a'];
+  const before = await show();
+  writeFileSync(join(folder, 'd/a'), 'x');
+  utimesSync(join(folder, 'd/a'), 1, 1);
+  // The directory needs more blocks for its names.
+  for (let name = 0; name < 200; name++) writeFileSync(join(folder, 'd', `${name}-${'n'.repeat(200)}`), '');
+  expect(await show()).toEqual(before);
+  rmSync(join(folder, 'd/a'));
+  expect(await show()).toEqual(before);
+});
+
 test('[OD12] what the mount removes or renames in the folder is told to those who keep lists', async () => {
   writeFileSync(join(folder, 'd/a'), 'x');
   writeFileSync(join(folder, 'd/b'), 'x');

@@ -8,6 +8,9 @@ import { RemoteVersion, remoteStat } from './remote-version.ts';
 import { ReservedDraft } from './reserved-draft.ts';
 import type { RoomReserver } from './room-reserver.ts';
 
+/** The size of a directory in the mount: that of its entries would grow with the files that come to the disk. */
+const directoryBytes = 4_096;
+
 /**
  * The entries of a member that fetches contents on demand: those of its folder, and the files that only other members have. Reading such a
  * file fetches it. A program that changes one has it brought to the folder first, and kept there meanwhile.
@@ -26,6 +29,12 @@ export class RemoteAccess implements Access {
 
   stat(path: string): Soon<EntryStat> {
     return this.#orRemote({ path, find: () => this.#files.find(path) }, () => this.#local.stat(path), remoteStat);
+  }
+
+  /** A fetch or a drop of a file sets its change time, and that of its directory. Programs such as tar would take that for a change. */
+  shown(stat: EntryStat): EntryStat {
+    if (stat.kind !== 'directory') return { ...stat, ctimeMs: stat.mtimeMs };
+    return { ...stat, ctimeMs: stat.birthMs ?? 0, size: directoryBytes };
   }
 
   async list(directory: string): Promise<readonly NamedEntry[]> {

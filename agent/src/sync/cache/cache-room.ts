@@ -132,8 +132,8 @@ export class CacheRoom {
     if (this.#bytesThatFit < this.bytesMax)
       return `The disk of the folder has no room for ${path}, even without the files that other members have. Free some space.`;
     return (
-      `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or not on enough other members yet. ` +
-      'Raise cache_size, unpin something, or ask for fewer copies.'
+      `There is no room for ${path}: what is in the cache must stay, because it is pinned, a copy that the cluster keeps here, being read, open in a program that writes to it, or on too few other members that answer. ` +
+      'Raise cache_size, connect those that are away, unpin something, or ask for fewer copies.'
     );
   }
 

@@ -291,6 +291,15 @@ test('[OD24] a read that was refused for lack of room is refused again without a
   expect(await until(() => reserves === 2, 100)).toBe(true);
 });
 
+test('[OD5] a reader that has no room is told to connect the members that are away: files stay until enough members have them', async () => {
+  const { onDemand, until } = await openWithFullCache();
+  const failures: unknown[] = [];
+  void onDemand.fetch('song').then((fetched) => failures.push(fetched));
+  expect(await until(() => failures.length === 1, 6_000)).toBe(true);
+  const reason = expect.stringMatching(/on too few other members that answer\..* connect those that are away/);
+  expect(failures).toMatchObject([{ isHere: false, code: 'disk-full', reason }]);
+});
+
 test('[OD2] a read from a full cache fails for lack of the content, not of room, if no other member is connected', async () => {
   const { bee, onDemand, peers, until } = await openWithFullCache();
 
