@@ -78,6 +78,7 @@ const snapshot = {
   falseFilterAnswers: 2,
   scans: 2,
   queues: { dirty: 0, pending: 3 },
+  problems: new Map([['path-permission', 1] as const]),
 };
 
 async function scrape(metrics = createMetrics(() => ({ status, snapshot }))) {
@@ -154,7 +155,8 @@ test('[API3] no path is ever a label', async () => {
 
 test('no stale series is left, and a second scrape counts nothing twice', async () => {
   let shown = status;
-  const metrics = createMetrics(() => ({ status: shown, snapshot }));
+  let counted = snapshot;
+  const metrics = createMetrics(() => ({ status: shown, snapshot: counted }));
   const first = await scrape(metrics);
   expect(first.values.has(`lockstep_peer_lag_operations${cat}`)).toBe(true);
   shown = {
@@ -162,6 +164,7 @@ test('no stale series is left, and a second scrape counts nothing twice', async 
     problems: [],
     members: members.map((member) => (member.name === 'cat' ? { ...member, state: 'left' } : member)),
   };
+  counted = { ...snapshot, problems: new Map() };
   const second = await scrape(metrics);
   expect(second.lines.filter((line) => line.includes('peer="cat"'))).toEqual([]);
   expect(second.values.get('lockstep_problems{code="path-permission"}')).toBe('0');

@@ -323,10 +323,8 @@ function membersByState(registers: Registry[]) {
 function problemsByCode(registers: Registry[]) {
   const help = 'Current problems by code. Every code is always present.';
   const gauge = new Gauge({ name: 'lockstep_problems', help, labelNames: ['code'], registers });
-  return (status: Status) => {
-    for (const code of problemCodes) {
-      gauge.set({ code }, status.problems.filter((problem) => problem.code === code).length);
-    }
+  return (_status: Status, { problems }: MetricsSnapshot) => {
+    for (const code of problemCodes) gauge.set({ code }, problems.get(code) ?? 0);
   };
 }
 

@@ -219,11 +219,8 @@ export class Engine {
     this.ackLoop = new AckLoop(context, peers);
     this.writeBack = new WriteBack(context);
     this.confirmer = new Confirmer(context, isBusy);
-    this.retention = new Retention(context, {
-      size: settings.historySize,
-      filesMax: historyFilesMax,
-      ageMsMax: settings.historyAgeMsMax,
-    });
+    const kept = { size: settings.historySize, filesMax: historyFilesMax, ageMsMax: settings.historyAgeMsMax };
+    this.retention = new Retention(context, kept, (content) => this.oldVersions.isHeld(content));
     context.facts.second.on(() => this.retention.measured(this.health.folder.room));
     this.cache = new Cache(context, {
       ...{ peers, search, size: settings.cacheSize },

@@ -62,6 +62,10 @@ export const statusSchema = z
     conflictCopies: countSchema.describe('Conflict copies that are not settled yet.'),
     problems: list(problemSchema).describe('What is wrong now, oldest first; at most 1,000.'),
     problemCount: countSchema.describe('The number of problems, including those that the list leaves out.'),
+    problemCounts: z
+      .record(z.string(), countSchema)
+      .optional()
+      .describe('If the list leaves some out: the number of problems of each code.'),
     files: countSchema.describe('Files that are in place on this disk.'),
     directories: countSchema.describe('Directories that are in place on this disk.'),
     bytes: countSchema.describe('Bytes of the files that are in place on this disk.'),

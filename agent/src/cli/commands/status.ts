@@ -71,20 +71,18 @@ function remoteFilesText(count: number): string {
 
 /** The first problems of each code, and how many more there are: a full disk has one for each file. */
 function problemLines(status: Status, paint: Paint): readonly string[] {
-  const counts = new Map<string, number>();
+  const listed = new Map<string, number>();
   const shown = status.problems.filter(({ code }) => {
-    const count = (counts.get(code) ?? 0) + 1;
-    counts.set(code, count);
+    const count = (listed.get(code) ?? 0) + 1;
+    listed.set(code, count);
     return count <= shownPerCode;
   });
-  const more = [...counts].filter(([, count]) => count > shownPerCode);
-  return [
-    ...shown.map((problem) => formatProblem(problem, status, paint)),
-    ...more.map(
-      ([code, count]) =>
-        `  ${paint('red', code)}  and ${formatCount(count - shownPerCode)} more: lockstep status --json`,
-    ),
-  ];
+  const counts = Object.entries(status.problemCounts ?? Object.fromEntries(listed));
+  const more = counts.flatMap(([code, count]) => {
+    const left = count - Math.min(shownPerCode, listed.get(code) ?? 0);
+    return left === 0 ? [] : [`  ${paint('red', code)}  and ${formatCount(left)} more: lockstep status --json`];
+  });
+  return [...shown.map((problem) => formatProblem(problem, status, paint)), ...more];
 }
 
 /** `lockstep status` as text. */
@@ -113,7 +111,6 @@ export function formatStatus(status: Status, paint: Paint): string {
   if (status.problemCount > 0) {
     lines.push('', paint('bold', formatItems(status.problemCount, 'problem')));
     lines.push(...problemLines(status, paint));
-    if (status.problemCount > status.problems.length) lines.push('  …');
   }
   return lines.join('\n');
 }

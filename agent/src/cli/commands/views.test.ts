@@ -143,6 +143,17 @@ describe('status', () => {
     expect(text.split('\n').at(-1)).toBe('  disk-full  and 1,002 more: lockstep status --json');
   });
 
+  test('[CL5] also counts problems that the answer does not list', () => {
+    const pipe = { code: 'path-special', path: 'p', detail: 'It is left alone.', since: now } as const;
+    const problems = Array.from({ length: 12 }, () => pipe);
+    const counted = { problemCount: 20_003, problemCounts: { 'path-special': 20_000, 'path-reserved': 3 } };
+    const lines = formatStatus({ ...status, problems, ...counted }, plain).split('\n');
+    expect(lines.slice(-2)).toEqual([
+      '  path-special  and 19,990 more: lockstep status --json',
+      '  path-reserved  and 3 more: lockstep status --json',
+    ]);
+  });
+
   test('[CL5] says when a silent member was heard last, and which member was removed', () => {
     const silent = { ...cat, connected: true, condition: 'silent' } as const;
     const removed = { ...cat, name: 'dog', state: 'left', condition: 'left', removedBy: 'ant' } as const;

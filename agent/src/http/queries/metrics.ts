@@ -1,3 +1,4 @@
+import type { ProblemCode } from '@lockstep/shared';
 import type { Engine } from '../../sync/engine.ts';
 import type { Totals } from '../../sync/measurements/totals.ts';
 
@@ -5,6 +6,8 @@ import type { Totals } from '../../sync/measurements/totals.ts';
 export interface MetricsSnapshot extends Readonly<Totals> {
   /** Items waiting in each queue, by a fixed name: `dirty`, `pending`, `fetch`, … */
   readonly queues: Readonly<Record<string, number>>;
+  /** The number of problems of each code, more than the status lists. */
+  readonly problems: ReadonlyMap<ProblemCode, number>;
 }
 
 export function readMetrics({ totals, localChanges, transfers, context }: Engine): MetricsSnapshot {
@@ -16,5 +19,6 @@ export function readMetrics({ totals, localChanges, transfers, context }: Engine
       fetch: transfers.progress().length,
       inbox_bytes: context.receivedBytesCache.bytes,
     },
+    problems: context.problems.countsByCode(),
   };
 }

@@ -53,6 +53,7 @@ export function readStatus(engine: Engine, place: Place): Status {
     conflictCopies: journal.conflictCopies.count(),
     problems: problemList.slice(0, problemsListed).map((problem) => ({ ...problem })),
     problemCount: problems.count,
+    problemCounts: problems.count > problemsListed ? Object.fromEntries(problems.countsByCode()) : undefined,
     files: counts.disk.files,
     directories: counts.disk.directories,
     bytes: counts.disk.bytes,

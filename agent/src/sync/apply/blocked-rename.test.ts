@@ -74,7 +74,7 @@ test.each([
     applyLoop.poke();
     await member.passes(10_000);
     expect([volume.disk.at('old-name'), volume.disk.at('new-name')]).toEqual([undefined, undefined]);
-    new Retention(context, { size: { bytes: 0 }, filesMax: 0, ageMsMax: 0 }).start();
+    new Retention(context, { size: { bytes: 0 }, filesMax: 0, ageMsMax: 0 }, () => false).start();
     await member.passes(200_000);
     expect(await answerTo(member, 'text')).toMatchObject({ type: 'block', bytes: contentOfText('text').parts[0] });
     // Once the name can be applied, the content needs no other member.

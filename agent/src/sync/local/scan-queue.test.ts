@@ -1,3 +1,4 @@
+import { problemsMax } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
@@ -64,4 +65,19 @@ test('[LC47] a directory that is to be scanned once more while a scan from above
   await member.passes(10_000);
   await Promise.all([done, later]);
   expect(marked).toContain(`${last}/new`);
+});
+
+test('[MT16] a scan withdraws problems that are only counted, once their entries are gone', async () => {
+  const { member, scans } = openChain();
+  const { problems } = member.context;
+  problems.set('path-special', { path: 'elsewhere/one' }, 'It is left alone.');
+  // More than are kept: the events for their removal may be lost.
+  for (let number = 0; number < problemsMax + 5; number++) {
+    problems.set('path-special', { path: `d/${number}` }, 'It is left alone.');
+  }
+  const done = scans.request('d', false);
+  await member.passes(10_000);
+  await done;
+  expect(problems.list().map(({ path }) => path)).toEqual(['elsewhere/one']);
+  expect(problems.count).toBe(1);
 });

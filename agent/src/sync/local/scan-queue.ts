@@ -172,13 +172,14 @@ export class ScanQueue {
     const found: Found = { skipped: new Set(), unread: [] };
     // A later one, or one that is reported again, is about an entry that the listing may lack.
     const reported = new Set(this.#context.problems.list());
+    const countedUpTo = this.#context.problems.countedReports;
     try {
       for await (const chunk of folder.scan(directory, { recursive, skip })) {
         if (this.#stopped) return false;
         for (const scanned of chunk) await this.#compare(scanned, found);
         await this.#listener.room();
       }
-      this.#forgetSkipped(directory, { recursive, reported, found });
+      this.#forgetSkipped(directory, { recursive, reported, countedUpTo, found });
       this.#forgetUnread(directory, recursive, found);
       if (directory === '' && recursive) this.#listener.scanned();
       return true;
@@ -195,20 +196,21 @@ export class ScanQueue {
     this.#unread.set(directory, { sinceMs, code });
   }
 
-  /** Withdraws those of the `reported` problems whose entry a listing no longer contains: no detection examines it. */
-  #forgetSkipped(
-    directory: string,
-    { recursive, reported, found }: { recursive: boolean; reported: ReadonlySet<Problem>; found: Found },
-  ): void {
+  /** Withdraws those of the problems reported before whose entry a listing no longer contains: no detection examines it. */
+  #forgetSkipped(directory: string, { recursive, reported, countedUpTo, found }: Listing): void {
     const { problems, journal } = this.#context;
     const { skipped, unread } = found;
+    const isOver = (code: ProblemCode, path: string): boolean => {
+      if (!skippedCodes.has(code) || skipped.has(path)) return false;
+      // An operation of another member at the path has the same problem for another reason: it cannot be applied here.
+      if (code === 'path-too-long' && journal.heads.at(path).length > 0) return false;
+      const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
+      return listed && !unread.some((closed) => isBelow(path, closed));
+    };
+    problems.clearCounted(countedUpTo, isOver);
     for (const problem of problems.list()) {
       const { code, path } = problem;
-      if (path === undefined || !skippedCodes.has(code) || skipped.has(path) || !reported.has(problem)) continue;
-      // An operation of another member at the path has the same problem for another reason: it cannot be applied here.
-      if (code === 'path-too-long' && journal.heads.at(path).length > 0) continue;
-      const listed = recursive ? isBelow(path, directory) : parentOf(path) === directory;
-      if (listed && !unread.some((closed) => isBelow(path, closed))) problems.clear(code, { path });
+      if (path !== undefined && reported.has(problem) && isOver(code, path)) problems.clear(code, { path });
     }
   }
 
@@ -258,7 +260,7 @@ export class ScanQueue {
       rows.delete(child);
       if (!isCertainlySame(row, entry.fingerprint)) this.#listener.mark(child);
       // The problem of a link's target stays until the next detection.
-      if (problems.has('path-not-utf8', { path: child })) found.skipped.add(child);
+      if (problems.isKnown('path-not-utf8', child)) found.skipped.add(child);
     }
     for (const name of scanned.unreadable ?? []) {
       const child = joinPath(path, name);
@@ -304,6 +306,15 @@ interface Found {
   readonly skipped: Set<string>;
   /** Directories that could not be listed. */
   readonly unread: string[];
+}
+
+/** A scan that is done: its extent, the problems known before it, and its results. */
+interface Listing {
+  readonly recursive: boolean;
+  readonly reported: ReadonlySet<Problem>;
+  /** The number of reports of problems that are only counted. */
+  readonly countedUpTo: number;
+  readonly found: Found;
 }
 
 /** Codes of entries that are not synchronized. */

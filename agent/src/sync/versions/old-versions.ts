@@ -12,6 +12,8 @@ export class OldVersions {
   readonly #transfers: ContentFetcher;
   /** Contents that are being fetched, to be copied from staging into history. */
   readonly #obtaining = new Map<ContentId, Promise<boolean>>();
+  /** Contents that are being put back, with the number of restorations of each. */
+  readonly #held = new Map<ContentId, number>();
   #stopped = false;
 
   constructor(context: Context, transfers: ContentFetcher) {
@@ -26,6 +28,27 @@ export class OldVersions {
   /** Whether the content is staged only to be copied into history. */
   isKeeping(content: ContentId): boolean {
     return this.#obtaining.has(content);
+  }
+
+  /** True while the content is being put back: history keeps it, however little room there is. */
+  isHeld(content: ContentId): boolean {
+    return this.#held.has(content);
+  }
+
+  /** Keeps these contents in history, once they are there, until `use` is done with them. */
+  async hold<T>(contents: readonly ContentId[], use: () => Promise<T>): Promise<T> {
+    for (const content of contents) this.#held.set(content, (this.#held.get(content) ?? 0) + 1);
+    try {
+      return await use();
+    } finally {
+      for (const content of contents) this.#release(content);
+    }
+  }
+
+  #release(content: ContentId): void {
+    const left = (this.#held.get(content) ?? 1) - 1;
+    if (left === 0) this.#held.delete(content);
+    else this.#held.set(content, left);
   }
 
   /** A source of the content on this disk: history first, because users change files. */

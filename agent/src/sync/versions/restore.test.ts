@@ -3,7 +3,8 @@ import { contentOfText } from '../../sim/disk/content.ts';
 import { stateRoot } from '../../sim/folder/call-gate.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { LocalChanges } from '../local/local-changes.ts';
-import type { OldVersions } from './old-versions.ts';
+import type { ContentFetcher } from '../transfer/content-fetcher.ts';
+import { OldVersions } from './old-versions.ts';
 import { put, restoreVersions } from './restore.ts';
 
 test('[MT21] a file that could not be replaced by an old version has its new change time in its row', async () => {
@@ -38,11 +39,11 @@ test('[MT21] a file that could not be replaced by an old version has its new cha
   expect(journal.disk.at('file')?.fingerprint?.ctimeMs).toBeGreaterThan(before.ctimeMs);
 });
 
-/** Parts without a source of contents: versions need none that are directories or empty. */
+/** Parts whose contents are all here. */
 function partsOf({ context }: LoneMember) {
   return {
     context,
-    oldVersions: undefined as unknown as OldVersions,
+    oldVersions: new OldVersions(context, {} as ContentFetcher),
     localChanges: { settleAll: async () => ({ unsettled: [] }), mark: () => undefined },
     pause: { isOn: false },
   };
@@ -82,4 +83,30 @@ test('[CL31] files of one directory are put back together', async () => {
   expect(await restoring).toEqual({ entries: 10, refused: [], refusedCount: 0, more: false });
   expect(groups).toEqual([1, 9]);
   expect(files.filter((path) => member.volume.disk.at(path) === undefined)).toEqual([]);
+});
+
+test('[MT5] the contents of versions that are put back together are held until all of them are', async () => {
+  const member = new LoneMember();
+  const { folder } = member.context;
+  const parts = partsOf(member);
+  const paths = ['1', '2', '3'];
+  const versions = paths.map((path) => member.operation(path, { kind: 'put', text: `content ${path}` }));
+  const contents = versions.flatMap(({ content }) => content ?? []);
+  const held: boolean[] = [];
+  const noteHeld = (): void => void held.push(...contents.map((content) => parts.oldVersions.isHeld(content)));
+  // As if all of them were in history.
+  parts.oldVersions.findHere = async () => ({ from: 'history' });
+  folder.apply = async (requests) => {
+    noteHeld();
+    return requests.map(() => ({ result: 'problem', code: 'disk-full', detail: 'refused' }));
+  };
+  async function* all() {
+    yield* versions;
+  }
+  const restoring = restoreVersions(parts, '', all(), 100);
+  await member.passes(1_000);
+  expect((await restoring).refusedCount).toBe(3);
+  expect(held).toEqual([true, true, true]);
+  noteHeld();
+  expect(held.slice(3)).toEqual([false, false, false]);
 });

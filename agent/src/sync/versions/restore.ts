@@ -118,8 +118,13 @@ function isOfGroup(group: readonly Target[], version: Operation): boolean {
   return bytes <= groupBytesMax;
 }
 
-/** Puts versions back that are in one directory. */
-async function restoreAll(parts: RestoreParts, targets: readonly Target[]): Promise<readonly Restoration[]> {
+/** Puts versions back that are in one directory. On a disk with little room, history keeps their contents for that long. */
+function restoreAll(parts: RestoreParts, targets: readonly Target[]): Promise<readonly Restoration[]> {
+  const contents = targets.flatMap(({ version: { content } }) => content ?? []);
+  return parts.oldVersions.hold(contents, () => restoreHeld(parts, targets));
+}
+
+async function restoreHeld(parts: RestoreParts, targets: readonly Target[]): Promise<readonly Restoration[]> {
   const { context } = parts;
   const prepared: (Restoration | Put)[] = [];
   for (const target of targets) prepared.push(await prepare(parts, target));

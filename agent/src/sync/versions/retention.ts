@@ -1,3 +1,4 @@
+import type { ContentId } from '@lockstep/shared';
 import {
   type HistorySize,
   historyFiles,
@@ -29,14 +30,17 @@ export interface HistoryReport extends HistoryUse {
   readonly ageMsMax: number;
 }
 
-/** Keeps `history/` within its limits. Content that a head still needs stays beyond them. */
+/** Keeps `history/` within its limits. Content that a head still needs, or that is being put back, stays beyond them. */
 export class Retention {
   readonly #context: Context;
   #limits: RetentionLimits;
   readonly #loop: TaskLoop;
+  readonly #isHeld: (content: ContentId) => boolean;
   #bytesMax: number | undefined;
 
-  constructor(context: Context, limits: RetentionLimits) {
+  /** `isHeld`: true for a content that is being put back. */
+  constructor(context: Context, limits: RetentionLimits, isHeld: (content: ContentId) => boolean) {
+    this.#isHeld = isHeld;
     this.#context = context;
     this.#limits = limits;
     this.#loop = new TaskLoop({
@@ -95,7 +99,9 @@ export class Retention {
       const { bytes, versions } = await folder.countHistory();
       this.#bytesMax = historyRoom({ ...room, historyBytes: bytes }, size);
       const limits = { bytesMax: this.#bytesMax, filesMax: historyFiles(filesMax, versions, room.inodes), ageMsMax };
-      await folder.trimHistory(limits, (content) => journal.heads.withContent(content) !== undefined);
+      const isNeeded = (content: ContentId): boolean =>
+        this.#isHeld(content) || journal.heads.withContent(content) !== undefined;
+      await folder.trimHistory(limits, isNeeded);
     }
     this.#loop.in(intervalMs);
   }

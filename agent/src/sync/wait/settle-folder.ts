@@ -8,6 +8,8 @@ import { type Blocking, listedMax } from './blocking.ts';
 const folderRetryMs = 20;
 /** Interval at which a wait checks whether a disk is back, or a directory can be listed. */
 const seeRetryMs = 250;
+/** How long a wait that has expired waits for the lock: most actions take less. */
+const lockGraceMs = 1_000;
 
 /** The changes that are not journaled: paths that changed, and directories that could not be listed. */
 interface Unsettled {
@@ -46,14 +48,17 @@ export async function settle(
   const { context } = parts;
   const rules = context.ignored.text;
   let { unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp);
+  const { id, name } = context.self;
   // The new operations may be about the ignore rules, which are read under the lock.
-  await context.lock.run(() => Promise.resolve());
+  if (!(await passesLock(context, expiry))) {
+    const reason = `${name} still puts changes of other members into its folder. Wait again.`;
+    return [{ path, member: id, memberName: name, reason }];
+  }
   // Rules that came into force meanwhile may no longer ignore an entry that the scan has passed.
   if (context.ignored.isWaiting || context.ignored.text !== rules) {
     await untilRulesRest(context, giveUp);
     ({ unsettled, unread, problem } = await journalAll(parts, path ?? '', expiry, giveUp));
   }
-  const { id, name } = context.self;
   if (parts.lifecycle.isLeaving) {
     const reason = `The agent of ${name} is stopping, and has not checked everything. Start it, and wait again.`;
     return [{ path, member: id, memberName: name, reason }];
@@ -74,6 +79,13 @@ export async function settle(
   if (listed.length > 0) return listed;
   const kept = path === undefined ? undefined : whyNotReplicated(context, path);
   return kept === undefined ? undefined : [{ path, member: id, memberName: name, reason: kept }];
+}
+
+/** Resolves with true once the lock was free, or with false if that takes too long: a batch of very deep paths holds it for half a minute. */
+async function passesLock({ lock, clock }: Context, expiry: Promise<void>): Promise<boolean> {
+  const passed = lock.run(() => Promise.resolve(true));
+  const late = expiry.then(() => new Promise<boolean>((resolve) => clock.after(lockGraceMs, () => resolve(false))));
+  return Promise.race([passed, late]);
 }
 
 /** The path that was waited for is open as well if the scan of what is below it did not come to its end. */
