@@ -6,6 +6,7 @@ import { LocalChanges } from '../local/local-changes.ts';
 import type { ContentFetcher } from '../transfer/content-fetcher.ts';
 import { OldVersions } from './old-versions.ts';
 import { put, restoreVersions } from './restore.ts';
+import { undoSettlement } from './undo-settlement.ts';
 
 test('[MT21] a file that could not be replaced by an old version has its new change time in its row', async () => {
   const member = new LoneMember();
@@ -109,4 +110,22 @@ test('[MT5] the contents of versions that are put back together are held until a
   expect(held).toEqual([true, true, true]);
   noteHeld();
   expect(held.slice(3)).toEqual([false, false, false]);
+});
+
+test('[MT5] so are those of a settlement that is undone', async () => {
+  const member = new LoneMember();
+  const parts = partsOf(member);
+  const lost = member.operation('copy', { kind: 'put', text: 'the copy' });
+  const removal = member.operation('copy', { kind: 'delete' });
+  const content = lost.content ?? expect.fail('a file has a content');
+  const held: boolean[] = [];
+  parts.oldVersions.findHere = async () => {
+    held.push(parts.oldVersions.isHeld(content));
+    return { from: 'history' };
+  };
+  const settlement = { how: 'original', lost, by: undefined, before: undefined } as const;
+  const undoing = undoSettlement(parts, { copy: 'copy', path: 'file', removal, ...settlement });
+  await member.passes(1_000);
+  await undoing;
+  expect([...held, parts.oldVersions.isHeld(content)]).toEqual([true, false]);
 });

@@ -34,9 +34,15 @@ export function changedSince({ journal }: Context, { copy, removal, by }: Settle
 
 /**
  * Undoes the settlement of a conflict in this member's folder, as a user would: the copy and the version at the path before are there
- * again, and all is journaled like any other change. Nothing that changed since is overwritten.
+ * again, and all is journaled like any other change. Nothing that changed since is overwritten. On a disk with little room, history keeps
+ * the contents for that long.
  */
-export async function undoSettlement(parts: RestoreParts, conflict: Settled): Promise<Restoration> {
+export function undoSettlement(parts: RestoreParts, conflict: Settled): Promise<Restoration> {
+  const contents = [conflict.lost, conflict.before].flatMap((version) => version?.content ?? []);
+  return parts.oldVersions.hold(contents, () => undoHeld(parts, conflict));
+}
+
+async function undoHeld(parts: RestoreParts, conflict: Settled): Promise<Restoration> {
   const { context } = parts;
   const paths = [conflict.copy, conflict.path, ...(conflict.by === undefined ? [] : [conflict.by.path])];
   const settleAll = async (): Promise<readonly string[]> => {
