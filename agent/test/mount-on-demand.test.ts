@@ -283,7 +283,9 @@ test('[OD5] [OD12] [OD23] a cache that is full of what must stay: ENOSPC at once
   await expect(appendFile(at('elsewhere'), 'more')).rejects.toMatchObject({ code: 'ENOSPC' });
   const written = randomBytes(3 * mebibyte);
   await expect(writeFile(at('written'), written)).rejects.toMatchObject({ code: 'ENOSPC' });
-  expect((await lockstep(['why', cow.path('written')])).out).toContain('Raise cache_size, unpin something');
+  expect((await lockstep(['why', cow.path('written')])).out).toContain(
+    'Raise cache_size, connect those that are away, unpin something',
+  );
   expect((await cow.status()).cache?.usedBytes).toBeLessThanOrEqual(24 * mebibyte);
   expect((await lockstep(['unpin', cow.path('kept')])).code).toBe(0);
   await writeFile(at('written'), written);

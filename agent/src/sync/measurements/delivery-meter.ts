@@ -28,6 +28,8 @@ interface Burst {
   deletes: number;
   bytes: number;
   last: Operation;
+  /** When the connected members were first seen to hold the last operation. */
+  heldMs: number | undefined;
 }
 
 /** Measures the time from the first change of a burst until all connected members hold the last one. */
@@ -43,7 +45,9 @@ export class DeliveryMeter {
     this.#peers = peers;
     this.#isBusy = isBusy;
     context.facts.made.on((operations) => this.#made(operations));
-    context.facts.acknowledged.on(() => this.#acknowledged());
+    context.facts.acknowledged.on(() => this.#report());
+    // Of a burst that goes on no longer there may be no further acknowledgement.
+    context.facts.second.on(() => this.#report());
   }
 
   #made(operations: readonly Operation[]): void {
@@ -58,6 +62,7 @@ export class DeliveryMeter {
         deletes: 0,
         bytes: 0,
         last: operation,
+        heldMs: undefined,
       };
       const burst = this.#burst;
       burst.operations++;
@@ -67,17 +72,21 @@ export class DeliveryMeter {
         burst.bytes += operation.size ?? 0;
       } else if (operation.kind === 'delete') burst.deletes++;
       burst.last = operation;
+      burst.heldMs = undefined;
     }
   }
 
-  #acknowledged(): void {
+  /** Reports the burst if it is over and the connected members hold it. */
+  #report(): void {
     const burst = this.#burst;
     const peers = this.#peers.ready();
-    if (burst === undefined || peers.length === 0 || this.#isBusy()) return;
+    if (burst === undefined || peers.length === 0) return;
     if (!peers.every((peer) => holds(peer.applied, burst.last))) return;
+    burst.heldMs ??= this.#context.clock.monotonicMs();
+    if (this.#isBusy()) return;
     this.#burst = undefined;
-    const { operations, files, deletes, bytes, path, startMs } = burst;
-    const ms = this.#context.clock.monotonicMs() - startMs;
+    const { operations, files, deletes, bytes, path, startMs, heldMs } = burst;
+    const ms = heldMs - startMs;
     const delivered: Delivered = { operations, files, deletes, bytes, path, ms, members: peers.length };
     this.#context.events.add('delivered', { ...delivered });
   }
