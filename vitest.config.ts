@@ -92,8 +92,8 @@ export default defineConfig({
           // Longer than several waits for a cluster: the one that fails says for what.
           testTimeout: 300_000,
           hookTimeout: 180_000,
-          // Most of the time each of them waits for one agent or another: two cores have time for four, next to the browser tests.
-          maxWorkers: 4,
+          // Most of the time each of them waits for one agent or another. A fourth would make all slower on two cores, next to the browser tests.
+          maxWorkers: 3,
           expect: { poll: { timeout: patienceMs, interval: askIntervalMs } },
         },
       },
