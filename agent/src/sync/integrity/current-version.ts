@@ -35,12 +35,13 @@ async function currentVersion({ journal, folder }: Context, path: string, read?:
   if (siblings.length > 0) return { problem: `${path} has versions that are being joined now: try again in a moment.` };
   const operation = visible !== undefined && isLive(visible) ? visible : undefined;
   const row = journal.disk.at(path);
-  if (row?.remote) return { problem: notHere(path) };
   const fingerprint = row?.fingerprint;
   const isShown = row !== undefined && !row.damaged && visible !== undefined && dotKey(row.dot) === dotKey(visible);
-  if (operation ? !isShown || fingerprint === undefined : fingerprint !== undefined) {
+  const isThere = fingerprint !== undefined || row?.remote === true;
+  if (operation ? !isShown || !isThere : isThere) {
     return { problem: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
   }
+  if (row?.remote) return remoteVersion(path, (await folder.observe([{ path }]))[0]);
   const [seen] = await folder.observe([{ path, expected: isUncertain(row) ? undefined : fingerprint }]);
   if (seen?.state === 'problem') return { problem: seen.detail };
   if (operation === undefined) return seen?.state === 'absent' ? { operation } : unjournaled(path, seen);
@@ -82,6 +83,12 @@ async function readLarge(context: Context, paths: readonly string[]): Promise<Re
 /** True if the fingerprint of the row alone proves nothing. */
 function isUncertain(row: DiskEntry | undefined): boolean {
   return row?.racy === true || row?.unconfirmed !== undefined;
+}
+
+/** A user may have put another entry at the path of a file that only other members have. */
+function remoteVersion(path: string, seen: Observation | undefined): CurrentVersion {
+  if (seen?.state === 'problem') return { problem: seen.detail };
+  return seen?.state === 'absent' ? { problem: notHere(path) } : unjournaled(path, seen);
 }
 
 function unjournaled(path: string, seen: Observation | undefined): CurrentVersion {
