@@ -14,7 +14,7 @@ import { compareMoving, type MovingFile } from '../../core/traffic/member-progre
 import { stalledAfterMs } from '../../core/traffic/rate-meter.ts';
 import type { Engine } from '../../sync/engine.ts';
 import type { TransferProgress } from '../../sync/exchange/fetch.ts';
-import type { Departure as SentFile } from '../../sync/measurements/departures.ts';
+import type { Departure as LeavingFile } from '../../sync/measurements/departures.ts';
 import type { Peer } from '../../sync/members/peer.ts';
 import { heardPeers, ownProgress, peerProgress } from './progress.ts';
 import { delayingLimits } from './rate-limits.ts';
@@ -139,7 +139,7 @@ function departures(engine: Engine, nowMs: number): readonly Departure[] {
 const restingAfterMs = 5_000;
 
 /** Whether a member needs no more of a file that it requested. */
-function isDelivered({ context, peers }: Engine, { id, applied, holdings }: Peer, file: SentFile): boolean {
+function isDelivered({ context, peers }: Engine, { id, applied, holdings }: Peer, file: LeavingFile): boolean {
   if (peers.isOnDemand(id)) return needsNoMoreOnDemand(holdings, file);
   return needsNoMore(context.journal.heads.at(file.path), applied, file);
 }
@@ -147,7 +147,7 @@ function isDelivered({ context, peers }: Engine, { id, applied, holdings }: Peer
 /** The same of a member on demand that tells these holdings. It says so of no single file, and may have read only a part of this one. */
 export function needsNoMoreOnDemand(
   holdings: Pick<HoldingsFilter, 'mayHave'> | undefined,
-  { content, quietMs }: Pick<SentFile, 'content' | 'quietMs'>,
+  { content, quietMs }: Pick<LeavingFile, 'content' | 'quietMs'>,
 ): boolean {
   return quietMs > stalledAfterMs || (quietMs > restingAfterMs && holdings?.mayHave(content) === true);
 }
@@ -159,7 +159,7 @@ export function needsNoMoreOnDemand(
 export function needsNoMore(
   heads: readonly Pick<Operation, 'origin' | 'seq' | 'content'>[],
   applied: Applied,
-  { content, quietMs }: Pick<SentFile, 'content' | 'quietMs'>,
+  { content, quietMs }: Pick<LeavingFile, 'content' | 'quietMs'>,
 ): boolean {
   const wanted = heads.find((head) => head.content === content);
   if (wanted !== undefined) return holds(applied, wanted);

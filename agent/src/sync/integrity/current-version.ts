@@ -41,7 +41,7 @@ async function currentVersion({ journal, folder }: Context, path: string, read?:
   if (operation ? !isShown || !isThere : isThere) {
     return { problem: `This member's disk does not show the current version of ${path} yet: try again in a moment.` };
   }
-  if (row?.remote) return remoteVersion(path, (await folder.observe([{ path }]))[0]);
+  if (row?.remote) return elsewhere(path, (await folder.observe([{ path }]))[0]);
   const [seen] = await folder.observe([{ path, expected: isUncertain(row) ? undefined : fingerprint }]);
   if (seen?.state === 'problem') return { problem: seen.detail };
   if (operation === undefined) return seen?.state === 'absent' ? { operation } : unjournaled(path, seen);
@@ -86,7 +86,7 @@ function isUncertain(row: DiskEntry | undefined): boolean {
 }
 
 /** A user may have put another entry at the path of a file that only other members have. */
-function remoteVersion(path: string, seen: Observation | undefined): CurrentVersion {
+function elsewhere(path: string, seen: Observation | undefined): CurrentVersion {
   if (seen?.state === 'problem') return { problem: seen.detail };
   return seen?.state === 'absent' ? { problem: notHere(path) } : unjournaled(path, seen);
 }
