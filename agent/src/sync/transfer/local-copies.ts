@@ -1,7 +1,7 @@
 import type { ContentId, Operation } from '@lockstep/shared';
 import { blockBytes } from '@lockstep/shared';
 import { blockCount, blockRange } from '../../core/blocks.ts';
-import { equalBlocks } from '../../core/equal-blocks.ts';
+import { equalBlocks } from '../../core/chunks/equal-blocks.ts';
 import type { Fetch } from '../exchange/fetch.ts';
 import type { BlockCopy, ContentSource } from '../ports/folder.ts';
 import type { Context } from '../state/context.ts';

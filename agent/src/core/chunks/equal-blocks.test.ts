@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { blockHashBytes } from './blocks.ts';
+import { blockHashBytes } from '../blocks.ts';
 import { equalBlocks } from './equal-blocks.ts';
 
 const hash = (value: number): Uint8Array => new Uint8Array(blockHashBytes).fill(value);

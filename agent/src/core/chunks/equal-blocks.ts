@@ -1,4 +1,4 @@
-import { blockHashBytes, hashOfBlock } from './blocks.ts';
+import { blockHashBytes, hashOfBlock } from '../blocks.ts';
 
 /** The place of an equal block: `index` in one of the other contents. A block of zeros needs no other content. */
 export type EqualBlock = { readonly other: number; readonly index: number } | 'zeros';
