@@ -69,3 +69,14 @@ test('[MT16] problems that are only counted end with their directory, but not th
     ]),
   );
 });
+
+test('[LC10] a problem that ends by its time is not counted if it is not kept: no event would end that', () => {
+  const { problems } = new LoneMember().context;
+  for (let number = 0; number < problemsMax - 1; number++) problems.set('path-io', { path: `${number}` }, 'It fails.');
+  problems.set('path-permission', { path: 'lasts' }, 'It cannot be read.', 60_000);
+  expect(problems.count).toBe(problemsMax);
+  // It gives way.
+  problems.set('path-io', { path: 'last' }, 'It fails.');
+  problems.set('path-permission', { path: 'another' }, 'It cannot be read.', 60_000);
+  expect(problems.countsByCode()).toEqual(new Map([['path-io', problemsMax]]));
+});

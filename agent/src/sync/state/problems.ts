@@ -61,7 +61,8 @@ export class Problems {
     const known = this.#problems.get(key);
     const isFirstOfPath = known === undefined && subject.path !== undefined;
     if (isFirstOfPath && !this.#makesRoom(code)) {
-      this.#beyondMax.add(subject.path, code, false);
+      // One that ends by its time is not counted: no event would end that.
+      if (lastsMs === undefined) this.#beyondMax.add(subject.path, code, false);
       return;
     }
     if (isFirstOfPath) this.#beyondMax.delete(subject.path);
@@ -197,7 +198,7 @@ export class Problems {
     }
     if (last?.path === undefined) return false;
     const key = keyOf(last.code, last);
-    this.#beyondMax.add(last.path, last.code, this.#ofApplying.has(key));
+    if (!this.#lastsUntilMs.delete(key)) this.#beyondMax.add(last.path, last.code, this.#ofApplying.has(key));
     this.#delete(key);
     return true;
   }
