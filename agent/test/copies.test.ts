@@ -101,6 +101,20 @@ test('[CP2] [CP5] three members on demand with two copies hold more than the dis
   }
 });
 
+test('[CP5] while a member that has copies is away, what was only read here makes room for what is read next', async () => {
+  const env = { ...onDemand('12 MiB'), LOCKSTEP_COPIES_AWAY: '1h' };
+  const cluster = await startCluster(['ant', 'bee', 'cow'], { start: { env } });
+  const [ant, bee, cow] = [cluster.member('ant'), cluster.member('bee'), cluster.member('cow')];
+  expect((await copies(ant, '2')).code).toBe(0);
+  const paths = await writeFiles(ant, 112, 128 * kibibyte);
+  await eventually(() => expect(Math.min(...copiesOf(paths, cluster.members))).toBe(2), { timeoutMs: 200_000 });
+  expect((await lockstep(['wait', ant.folder])).code).toBe(0);
+  await bee.kill();
+  for (const path of paths) expect((await cow.fetch(`api/v1/files/${path}`)).status, path).toBe(200);
+  expect((await cow.status()).cache?.usedBytes).toBeLessThanOrEqual(12 * 1_024 * kibibyte);
+  for (const count of copiesOf(paths, [ant, cow])) expect(count).toBeGreaterThanOrEqual(1);
+});
+
 function statSyncOf(members: readonly Member[], path: string): number | undefined {
   const holder = members.find((member) => existsSync(member.path(path)));
   return holder && statSync(holder.path(path)).size;

@@ -241,7 +241,7 @@ export class Engine {
       bytesMax: () => this.cache.room.bytesMax,
       roomBytes: () => this.cache.room.roomBytes,
     });
-    this.cache.dropper.keep(() => this.copies.placement.rules);
+    this.cache.dropper.keptBy(this.copies.placement);
     context.wanted.limitedBy((bytes) => this.cache.room.hasRoom(bytes));
     new DeliveryMeter(context, peers, () => this.localChanges.unsettled > 0);
     new Housekeeping(context, this);

@@ -1,4 +1,4 @@
-import type { ContentId, WantMessage } from '@lockstep/shared';
+import { type ContentId, type MemberId, memberOf, type Operation, type WantMessage } from '@lockstep/shared';
 import type { DiskChange } from '../../core/entry.ts';
 import type { Rule } from '../base/violation.ts';
 import { type Ledger, type ValueKey, valueAt } from '../users/ledger.ts';
@@ -51,21 +51,27 @@ export class DropWatch {
       if (entry?.remote) remote.add(path);
       else remote.delete(path);
       if (entry?.remote !== true || wasRemote || value === undefined) continue;
-      const isHead = machine.journal.heads.at(path).some(({ content }) => content === value);
+      const head = machine.journal.heads.at(path).find(({ content }) => content === value);
       // One that a user has deleted or replaced elsewhere meanwhile is not owed.
-      if (isHead && ledger.isOwed(value)) this.#check(machine, path, value);
+      if (head !== undefined && ledger.isOwed(value)) this.#check(machine, head, value);
     }
   }
 
-  #check(machine: Machine, path: string, value: ValueKey): void {
+  #check(machine: Machine, { path, origin }: Operation, value: ValueKey): void {
     const all = this.#parts.remaining().filter((other) => other !== machine);
     const others = all.filter((other) => durableValuesOn(other).has(value) || this.#isRewritten(other, path, value));
     const seeming = all.filter((other) => isRottenUnseen(other, path, value));
     const wanted = machine.engine?.copies.placement.rules.copiesOf(path) ?? 'all';
     const what = `${machine.name} drops ${this.#parts.ledger.nameOf(value)} at ${path}, which`;
-    if (others.length === 0) this.#parts.violate('Kept', `${what} no other machine has`);
-    else if (wanted !== 'all' && new Set([...others, ...seeming]).size < wanted)
-      this.#parts.violate('Copies', `${what} only ${others.length} others have, of ${wanted} wanted`);
+    if (others.length === 0) {
+      this.#parts.violate('Kept', `${what} no other machine has`);
+    } else if (wanted !== 'all') {
+      // A file that was only read here is no copy of its own. Members that are away and count have theirs, as far as is known.
+      const away = memberOf(origin) === machine.id ? [] : awayOf(machine);
+      const counted = new Set([...[...others, ...seeming].map(({ id }) => id), ...away]);
+      const had = `${what} only ${others.length} others have`;
+      if (counted.size < wanted) this.#parts.violate('Copies', `${had}, of ${wanted} wanted`);
+    }
   }
 
   /** True if the machine had the value durably when it was asked, and its user has written the same bytes over it since. */
@@ -75,4 +81,11 @@ export class DropWatch {
     if (inode === undefined || this.#hadWhenAsked.get(machine)?.get(path) !== value) return false;
     return valueAt(inode) === value && disk.cache.isOnlyRewritten(inode);
   }
+}
+
+/** The members with which a machine has no session, and whose copies count all the same. */
+function awayOf({ engine }: Machine): MemberId[] {
+  if (engine === undefined) return [];
+  const { peers, copies } = engine;
+  return peers.all().flatMap(({ id, ready }) => (!ready && copies.placement.counts(id) ? [id] : []));
 }

@@ -1,9 +1,10 @@
-import type { ContentId, MemberId } from '@lockstep/shared';
+import type { ContentId, MemberId, Operation } from '@lockstep/shared';
 import { DropPauses } from '../../core/cache/drop-pauses.ts';
 import { areEnoughHolders } from '../../core/cache/enough-holders.ts';
 import type { GreedyDualSize } from '../../core/cache/greedy-dual-size.ts';
 import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import { CopiesRules } from '../../core/copies/copies-rules.ts';
+import { holds } from '../../core/durability.ts';
 import { type DiskEntry, isSameRow, remoteEntry } from '../../core/entry.ts';
 import type { Peer } from '../members/peer.ts';
 import type { Peers } from '../members/peers.ts';
@@ -21,11 +22,18 @@ export interface KeeperSearch {
   ): Promise<ReadonlyMap<string, readonly MemberId[]>>;
 }
 
-/** On how many members a file must be. */
-type Rules = Pick<CopiesRules, 'active' | 'general' | 'copiesOf'>;
+/** The members that keep the content of a file for the cluster. */
+export interface Keepers {
+  /** On how many members a file must be. */
+  readonly rules: Pick<CopiesRules, 'active' | 'general' | 'copiesOf'>;
+  /** True for a member whose copies count. */
+  counts(member: MemberId): boolean;
+  /** True if `member`, which fetches on demand, keeps a copy of the file whose head is `operation`. */
+  isPlacedOn(operation: Operation, member: MemberId): boolean;
+}
 
 /** Until those of the cluster are set. */
-const noRules: Rules = new CopiesRules([]);
+const noKeepers: Keepers = { rules: new CopiesRules([]), counts: () => false, isPlacedOn: () => false };
 
 /** Drops files that other members have, after these were asked. */
 export class FileDropper {
@@ -39,7 +47,7 @@ export class FileDropper {
   readonly dropped = new Signal<string>();
   readonly #stuck = new StuckFiles();
   readonly #pauses = new DropPauses();
-  #rules = (): Rules => noRules;
+  #keepers = noKeepers;
 
   constructor(
     context: Context,
@@ -52,13 +60,13 @@ export class FileDropper {
   }
 
   /** The rules for the number of members that must have a file when this one drops it. */
-  get rules(): Rules {
-    return this.#rules();
+  get rules(): Keepers['rules'] {
+    return this.#keepers.rules;
   }
 
-  /** Sets these rules. */
-  keep(rules: () => Rules): void {
-    this.#rules = rules;
+  /** Sets the members that keep files for the cluster. */
+  keptBy(keepers: Keepers): void {
+    this.#keepers = keepers;
   }
 
   /**
@@ -88,17 +96,16 @@ export class FileDropper {
     try {
       const sought = batch.map(({ row: { content, path } }) => ({ content, path }));
       const keepers = await this.#search.searchKeepers(sought, silent);
-      const others = this.#peers.all().filter(({ state }) => state !== 'left');
-      const enough = batch.filter((candidate) => {
-        return this.#isEnough(candidate, keepers.get(candidate.row.path) ?? [], others);
-      });
+      const areEnough = (candidate: Candidate) => this.#isEnough(candidate, keepers.get(candidate.row.path) ?? []);
+      const enough = batch.filter(areEnough);
       const inUse = new Set(enough.length > 0 ? await folder.inUse() : []);
       const idle = enough.filter(({ row }) => !inUse.has(row.path));
       const nowMs = clock.monotonicMs();
       for (const candidate of batch) {
         if (!idle.includes(candidate)) this.#pauses.failed(candidate.row, nowMs, clock.random());
       }
-      if (idle.length > 0) await lock.run(() => this.#remove(idle.map(({ row }) => row)));
+      // A member that was away may be back since, and no longer have what it had.
+      if (idle.length > 0) await lock.run(() => this.#remove(idle.filter(areEnough).map(({ row }) => row)));
       const mayBeSoon = this.#peers.ready().length > 0 ? batch : enough;
       return mayBeSoon.length - idle.length;
     } finally {
@@ -106,11 +113,24 @@ export class FileDropper {
     }
   }
 
-  #isEnough({ row, isOwn }: Candidate, holders: readonly Peer['id'][], others: readonly Peer[]): boolean {
-    const members = others.map(({ id }) => {
-      return { isOnDemand: this.#peers.isOnDemand(id), hasIt: holders.includes(id) };
+  #isEnough({ row, isOwn }: Candidate, holders: readonly MemberId[]): boolean {
+    const head = this.#context.journal.heads.at(row.path)[0];
+    const others = this.#peers.all().filter(({ state }) => state !== 'left');
+    const members = others.map((peer) => {
+      const { id } = peer;
+      const hadIt = head !== undefined && this.#hadLast(peer, head);
+      return { isOnDemand: this.#peers.isOnDemand(id), hasIt: holders.includes(id), hadIt };
     });
     return areEnoughHolders(members, { isOwn, copies: this.rules.copiesOf(row.path) });
+  }
+
+  /** True for a member that is away, still counts, keeps this version for the cluster, and had it by what it told last. */
+  #hadLast(peer: Peer, head: Operation): boolean {
+    const { id, applied, lastHoldings } = peer;
+    if (peer.ready || !this.#keepers.counts(id)) return false;
+    if (!this.#peers.isOnDemand(id)) return holds(applied, head);
+    const content = head.content;
+    return this.#keepers.isPlacedOn(head, id) && content !== undefined && lastHoldings?.mayHave(content) === true;
   }
 
   /** Removes files from the disk, under the folder lock. They are recorded as remote first: a kill in between must not look like a delete. */
