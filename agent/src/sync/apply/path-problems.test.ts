@@ -1,4 +1,4 @@
-import type { OriginId } from '@lockstep/shared';
+import { type OriginId, problemsMax } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { contentOfText } from '../../sim/disk/content.ts';
 import { LoneMember } from '../../sim/lone-member.ts';
@@ -159,4 +159,24 @@ test('[LC10] a file that a user puts over a pipe, which had replaced a file, is 
   volume.disk.rename('new', 'name');
   await seconds(30);
   expect(journal.heads.at('name')).toMatchObject([{ content: contentOfText('the next').id }]);
+});
+
+test('[MT10] of more problems than are shown each ends when its path no longer has to be applied', () => {
+  const member = new LoneMember();
+  const { problems: reported } = member.context;
+  const problems = new PathProblems(member.context, { mayLearnMore: () => false, isBeingSent: () => false });
+  const puts = Array.from({ length: 2 * problemsMax + 5 }, (_, index) => {
+    return member.operation(`file-${index}`, { kind: 'put', text: 'new' }, { origin: bee });
+  });
+  member.received(...puts);
+  for (const put of puts) problems.report(put.path, put, 'path-io', 'The disk answered EIO.');
+  problems.withdraw();
+  expect(reported.count).toBe(puts.length);
+  const [, ...others] = puts;
+  member.received(
+    ...others.map((put) => member.operation(put.path, { kind: 'delete' }, { origin: bee, parents: [put] })),
+  );
+  for (let turn = 0; turn < 3; turn++) problems.withdraw();
+  expect(reported.list()).toMatchObject([{ path: 'file-0', code: 'path-io' }]);
+  expect(reported.count).toBe(1);
 });

@@ -1,4 +1,4 @@
-import { type ContentId, dotKey, isLive, type Operation, type ProblemCode } from '@lockstep/shared';
+import { type ContentId, dotKey, isLive, type Operation, type ProblemCode, problemsMax } from '@lockstep/shared';
 import type { Context } from '../state/context.ts';
 
 /** A missing content is reported after this time: a file that is overwritten continuously is journaled once it rests for a moment. */
@@ -24,7 +24,7 @@ interface KeptBack {
 export class PathProblems {
   readonly #context: Context;
   readonly #contents: Contents;
-  /** The operation that the problem of a path is about. */
+  /** The operation that the problem of a path is about, also if the problem is only counted. Those examined last come last. */
   readonly #reported = new Map<string, { readonly head: Operation; readonly code: ProblemCode }>();
   /** Paths whose content is missing, not reported yet: it may turn out that it is not needed either. */
   readonly #keptBack = new Map<string, KeptBack>();
@@ -54,7 +54,7 @@ export class PathProblems {
     if (before !== undefined && before.code !== code) this.#clear(path, before.code);
     problems.setOfApplying(code, path, detail);
     if (code === 'content-missing') this.#context.missing.report(head);
-    if (problems.has(code, { path })) this.#reported.set(path, { head, code });
+    if (problems.isKnown(code, path)) this.#reported.set(path, { head, code });
   }
 
   #clear(path: string, code: ProblemCode): void {
@@ -81,15 +81,19 @@ export class PathProblems {
     this.#context.problems.clearPath(path);
   }
 
-  /** Withdraws problems of operations that no longer have to be applied: other members or a user replaced or deleted them. */
+  /**
+   * Withdraws problems of operations that no longer have to be applied: other members or a user replaced or deleted them. Looks at as many as
+   * are shown: if more are counted, the next call goes on.
+   */
   withdraw(): void {
     const { problems, missing, journal } = this.#context;
     this.#tellKeptBack();
     missing.keepOnly((operation) => journal.heads.has(operation));
-    for (const [path, { head, code }] of this.#reported) {
-      if (this.#isPending(path, dotKey(head)) || this.#isAwaited(path, code)) continue;
+    for (const [path, reported] of [...this.#reported].slice(0, problemsMax)) {
+      const { head, code } = reported;
       this.#reported.delete(path);
-      this.#clear(path, code);
+      if (this.#isPending(path, dotKey(head)) || this.#isAwaited(path, code)) this.#reported.set(path, reported);
+      else this.#clear(path, code);
     }
     for (const { code, path, member } of problems.list()) {
       // The problem may be about any operation of the path: the visible one, or a losing one that must be kept.
