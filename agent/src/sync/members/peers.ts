@@ -162,8 +162,8 @@ export class Peers {
   /** Recomputes each member's state, and publishes `membersChanged` if any has changed. */
   refreshStates(): void {
     const { clock, journal, events, facts } = this.#context;
-    let hasChanged = false;
     const memberships = new Map(journal.members.all().map((record) => [record.id, record.membership]));
+    let hasChanged = this.#forgetStrangers(memberships);
     this.#size = 1 + [...this.#peers.keys()].filter((id) => memberships.get(id) !== 'left').length;
     const silenceMs = suspectAfterMs(this.#size);
     for (const peer of this.#peers.values()) {
@@ -185,6 +185,18 @@ export class Peers {
       hasChanged = true;
     }
     if (hasChanged) facts.membersChanged.publish();
+  }
+
+  /**
+   * Drops peers that never joined: no list names them, and they are silent. Such a peer is a probe of `lockstep doctor`, or a newcomer that
+   * ended at once. No `wait` could end with it, and no command could remove it. Returns true if there were any.
+   */
+  #forgetStrangers(listed: ReadonlyMap<MemberId, unknown>): boolean {
+    const strangers = this.all().filter(({ id, link }) => link === undefined && !listed.has(id));
+    // Of two members that dial each other at once, the first session ends before the second one has its hello.
+    const silent = strangers.filter((peer) => this.silentMs(peer) >= suspectAfterMs(this.#size));
+    for (const { id } of silent) this.#peers.delete(id);
+    return silent.length > 0;
   }
 
   /** Adds members that are new in the journal's member list. */

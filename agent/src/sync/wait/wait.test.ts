@@ -7,6 +7,7 @@ import { Confirmer } from '../integrity/confirmer.ts';
 import { Mounts } from '../integrity/mounts.ts';
 import { LocalChanges } from '../local/local-changes.ts';
 import type { Peer } from '../members/peer.ts';
+import type { Link } from '../ports/network.ts';
 import { ContentSearch } from '../transfer/content-search.ts';
 import { type WaitOutcome, waitForDurability } from './wait.ts';
 
@@ -268,6 +269,15 @@ test.each(['all', 'majority'] as const)(
     expect(await later).toMatchObject({ done: true, members: 1 });
   },
 );
+
+test('[AK3] a wait does not count a peer that opened a session, as a probe does, and did not join', async () => {
+  const ant = new LoneMember();
+  const link: Partial<Link> = { peer: bee, dialled: false, receivedBytes: () => 0 };
+  expect(() => ant.peers.accept(link as Link)).toThrow('a lone member sends no hello');
+  const outcome = waitForDurability(partsOf(ant), { for: 'all', timeoutMs }, notAborted);
+  await ant.passes(timeoutMs + 1_000);
+  expect(await outcome).toMatchObject({ done: true, members: 1 });
+});
 
 test('[AK3] a wait names a lost member by its id if another one has the same name, as lockstep remove takes it', async () => {
   const ids = ['b'.repeat(52), 'c'.repeat(52)] as MemberId[];

@@ -179,9 +179,9 @@ function metNobody({ id, name }: Self, unmet: readonly string[], elapsedMs: numb
   return { done: false, wanted: 2, holding: 0, members: 2, elapsedMs, blocking };
 }
 
-/** All other members that joined and have not left. */
+/** All other members that joined and have not left. One in a session is about to join; a probe, or one that ended before, is not. */
 function membersToAsk(context: Context, peers: Peers): readonly Peer[] {
   peers.learn();
   const memberships = new Map(context.journal.members.all().map((record) => [record.id, record.membership]));
-  return peers.all().filter((peer) => memberships.get(peer.id) !== 'left');
+  return peers.all().filter(({ id, ready }) => (memberships.get(id) ?? (ready && 'joined')) === 'joined');
 }
