@@ -30,6 +30,7 @@ test.each([
   ['EACCES', "a/b cannot be read or written: give the agent's user permission for it and its directory."],
   ['EPERM', 'chattr -ia'],
   ['EROFS', 'mount it for writing'],
+  ['EROFS', 'btrfs property set SUBVOLUME ro false'],
 ])('%s is a problem that says what helps', (code, helps) => {
   const { code: problem, detail } = problemOf(Object.assign(new Error(code), { code }), 'a/b');
   expect(problem).toBe('path-permission');

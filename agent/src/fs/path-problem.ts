@@ -46,7 +46,7 @@ export function problemOf(error: unknown, path: string): PathProblem {
         code: 'path-permission',
         detail:
           `${subject} is on a disk that is mounted read-only: mount it for writing. If the system did that after an error (dmesg), ` +
-          'check the disk first.',
+          'check the disk first. In a read-only subvolume of btrfs: btrfs property set SUBVOLUME ro false.',
       };
     case 'ENOSPC':
     case 'EDQUOT':
