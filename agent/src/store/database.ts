@@ -1,4 +1,4 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { JOURNAL_VERSION, LockstepError } from '@lockstep/shared';
 import type Sqlite from 'better-sqlite3';
 import { SqliteDatabase } from '../os/sqlite.ts';
@@ -175,10 +175,14 @@ export class JournalDatabase {
   }
 }
 
-/** Throws when the entry at `path` is not a file, or is empty: SQLite would silently create a new database in it. */
+/**
+ * Throws when the entry at `path` is not a file, or is empty: SQLite would silently create a new database in it. A link is refused as well: the
+ * room on the disk to which it leads is not watched.
+ */
 export function refuseUnusable(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
+  if (stats.isSymbolicLink()) throw forbidden(path, 'it is a symbolic link: put the file itself there');
   if (!stats.isFile()) throw forbidden(path, 'it is not a file');
   if (stats.size === 0) throw damaged(path, 'it is empty');
 }

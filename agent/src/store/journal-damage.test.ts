@@ -218,6 +218,22 @@ test('[JN10] a disk that neither takes nor loses a file is a disk that does not 
   expect(error).toMatchObject({ code: 'journal-disk' });
 });
 
+test('a journal that is a link is refused, also one that leads nowhere: the room on another disk is not watched', () => {
+  const target = journalFile();
+  const link = join(temporaryFolder(), 'journal.db');
+  symlinkSync(target, link);
+  const nowhere = join(temporaryFolder(), 'journal.db');
+  symlinkSync('/nowhere/journal.db', nowhere);
+  for (const path of [link, nowhere]) {
+    const error = errorOf(() => openAnt(path));
+    expect(error).toMatchObject({
+      code: 'folder-not-writable',
+      message: expect.stringContaining('put the file itself'),
+    });
+  }
+  expect(checkJournal(target).state).toBe('sound');
+});
+
 test('[JN10] the owner of a journal learns once that its disk failed', () => {
   const failures: string[] = [];
   const journal = openJournal({
