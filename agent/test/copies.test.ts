@@ -188,7 +188,7 @@ test('[CP7] a wait in a cluster of members on demand ends when each file has its
   await eventually(async () => {
     const alone = await lockstep(['wait', ant.folder, '--timeout', '1']);
     expect(alone.code).toBe(1);
-    expect(alone.out).toContain('Only this member has it, and is to be on 2. Rules have more members keep it');
+    expect(alone.out).toContain('Only this member has it, and it is to be on 2. Rules have more members keep it');
   });
   expect(await bee.wait({ for: 'all' })).toMatchObject({ done: true, byCopies: true });
   await eventually(async () => {

@@ -232,12 +232,13 @@ export class Engine {
       cache: this.cache,
       reasonOf: (path) => this.applyLoop.hindrance(path),
     });
-    this.#pinFiller = new PinFiller(context, (path) => this.onDemand.bring(path));
+    const bring = (path: string) => this.onDemand.bring(path);
+    this.#pinFiller = new PinFiller(context, { fetch: bring, raised: this.cache.room.raised });
     this.#reads = context.self.onDemand && followReads(this, settings.prefetch);
     this.copies = new Copies(context, {
       ...{ peers, operationWriter, placement },
       isActive: () => this.lifecycle.state === 'active',
-      fetch: (path) => this.onDemand.bring(path),
+      fetch: bring,
       bytesMax: () => this.cache.room.bytesMax,
       roomBytes: () => this.cache.room.roomBytes,
     });

@@ -46,3 +46,10 @@ test.each<{ name: string; atMs: readonly number[]; nowMs: number; rate: number }
   for (const ms of atMs) meter.add(mib, ms);
   expect(meter.pace(nowMs, 0)).toBeCloseTo(rate, 3);
 });
+
+test('[API7] [CL23] the pace of what began a moment ago does not count earlier amounts as of that moment', () => {
+  const meter = new RateMeter();
+  meter.add(31 * mib, 1_000);
+  for (const ms of [4_400, 4_700, 5_000, 5_300]) meter.add(mib, ms);
+  expect(meter.pace(5_500, 4_400)).toBeCloseTo((35 * mib) / 4.5, 3);
+});

@@ -76,7 +76,8 @@ export class RateMeter {
     const from = Math.min(this.#slices.length - recent, this.#slices.length - amountsMin);
     const amounts = this.#slices.slice(Math.max(0, from));
     const beganMs = Math.max(sinceMs, (this.#resumedMs ?? sinceMs) - spanMsMin);
-    const startMs = this.#slices[from - 1]?.fromMs ?? beganMs;
+    // The meter may count what was before, too: then the time of that counts as well.
+    const startMs = this.#slices[from - 1]?.fromMs ?? Math.min(beganMs, amounts[0]?.fromMs ?? beganMs);
     const hasPaused = (amounts[0]?.fromMs ?? startMs) - startMs > windowMs;
     if (recent > amountsMin && hasPaused) return this.perSecond(nowMs);
     const sum = amounts.reduce((total, { amount }) => total + amount, 0);

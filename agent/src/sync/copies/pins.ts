@@ -1,11 +1,16 @@
 import { isBelow, isLive, LockstepError } from '@lockstep/shared';
+import { backoffMs } from '../../core/backoff.ts';
+import { StuckFiles } from '../../core/cache/stuck-files.ts';
 import type { DiskEntry } from '../../core/entry.ts';
+import type { Signal } from '../scheduling/signal.ts';
 import { TaskLoop } from '../scheduling/task-loop.ts';
 import type { Context } from '../state/context.ts';
+import type { Fetch } from './copies-keeper.ts';
 
 const rowsAtOnce = 1_000;
 const fetchesAtOnce = 16;
-const afterFailureMs = 10_000;
+/** The pauses between attempts to fetch what could not be fetched. */
+const retry = { minMs: 10_000, maxMs: 300_000 };
 /** A person names them, and each file is compared with all. */
 const pinsMax = 1_000;
 
@@ -48,7 +53,7 @@ export async function pin(context: Context, path: string, room: number): Promise
 }
 
 /** Ends the pin of `path`: its files stay until there is no room for them. Throws 'request-invalid' if it is not pinned. */
-export function unpin({ wanted, self }: Context, path: string): void {
+export function unpin({ wanted, facts, self }: Context, path: string): void {
   refuseFull(self.onDemand, self.name);
   const pins = wanted.pins.filter((pinned) => pinned !== path);
   if (pins.length === wanted.pins.length) {
@@ -57,6 +62,8 @@ export function unpin({ wanted, self }: Context, path: string): void {
     throw invalid(`${path === '' ? 'The whole folder' : path} is not pinned. ${all}`);
   }
   wanted.pins = pins;
+  // There may be room now for other files that are pinned.
+  facts.pinned.publish();
 }
 
 function bytesAt({ journal }: Context, path: string): number {
@@ -78,13 +85,21 @@ function* remoteAt({ journal }: Context, path: string): IterableIterator<DiskEnt
   }
 }
 
-/** Fetches what is pinned and not here: after a pin, after a start, and when a member came that may have it. */
+/**
+ * Fetches what is pinned and not here: after a pin, after a start, when a member came that may have it, and when the cache was made larger.
+ * A file that cannot be fetched then is tried again: there may be room, or another member may have it.
+ */
 export class PinFiller {
   readonly #context: Context;
-  readonly #fetch: (path: string) => Promise<unknown>;
+  readonly #fetch: Fetch;
   readonly #loop: TaskLoop;
+  /** Files that cannot be put at their path. */
+  readonly #stuck = new StuckFiles();
+  /** The attempts in a row after which something was missing. */
+  #attempts = 0;
 
-  constructor(context: Context, fetch: (path: string) => Promise<unknown>) {
+  /** `raised`: a person made the cache larger. */
+  constructor(context: Context, { fetch, raised }: { readonly fetch: Fetch; readonly raised: Signal }) {
     this.#context = context;
     this.#fetch = fetch;
     this.#loop = new TaskLoop({
@@ -92,27 +107,52 @@ export class PinFiller {
       run: () => this.#run(),
       failed: (error) =>
         context.log.warn({ error: String(error) }, 'what is pinned could not be fetched; this is retried'),
-      retryMs: afterFailureMs,
+      retryMs: retry.minMs,
     });
-    for (const fact of [context.facts.pinned, context.facts.sessionOpened]) fact.on(() => this.#loop.poke());
+    for (const fact of [context.facts.pinned, context.facts.sessionOpened, raised]) fact.on(() => this.#fill());
   }
 
   stop(): void {
     this.#loop.stop();
   }
 
+  #fill(): void {
+    this.#attempts = 0;
+    this.#loop.poke();
+  }
+
   async #run(): Promise<void> {
-    for (const path of this.#context.wanted.pins) {
-      let batch: Promise<unknown>[] = [];
-      for (const row of remoteAt(this.#context, path)) {
-        if (this.#loop.isStopped) return;
-        batch.push(this.#fetch(row.path));
-        if (batch.length < fetchesAtOnce) continue;
-        await Promise.all(batch);
-        batch = [];
-      }
-      await Promise.all(batch);
+    let isAllHere = true;
+    for (const path of this.#context.wanted.pins) isAllHere = (await this.#fetchBelow(path)) && isAllHere;
+    if (!isAllHere) this.#loop.in(backoffMs(this.#attempts++, retry, this.#context.clock.random()));
+  }
+
+  /** Fetches the file at `path` and those below it. Returns false if some are missing. */
+  async #fetchBelow(path: string): Promise<boolean> {
+    let isAllHere = true;
+    let batch: Promise<boolean>[] = [];
+    const endBatch = async (): Promise<void> => {
+      const areHere = await Promise.all(batch);
+      isAllHere &&= areHere.every(Boolean);
+      batch = [];
+    };
+    for (const row of remoteAt(this.#context, path)) {
+      if (this.#loop.isStopped) return false;
+      batch.push(this.#fetchOne(row.path));
+      if (batch.length === fetchesAtOnce) await endBatch();
     }
+    await endBatch();
+    return isAllHere;
+  }
+
+  /** Fetches one file. Returns false if it may be here after another attempt. */
+  async #fetchOne(path: string): Promise<boolean> {
+    const { clock } = this.#context;
+    if (this.#stuck.has(path, clock.monotonicMs())) return false;
+    const { isHere, code } = await this.#fetch(path);
+    // Time does not mend that, and the content would be fetched without end.
+    if (code === 'path-in-the-way') this.#stuck.add(path, clock.monotonicMs());
+    return isHere;
   }
 }
 

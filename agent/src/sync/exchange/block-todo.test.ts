@@ -71,3 +71,23 @@ test('a member that has some blocks is asked for these, those to be requested ag
   expect(todo.nextOf(offer)).toBe(4);
   expect(todo.next()).toBe(4);
 });
+
+test('[OD2] the blocks that readers wait for come first, in the order of their readers, and then those that they need next', () => {
+  const todo = new BlockTodo(100);
+  todo.take(0);
+  todo.again(0);
+  const readers = [30, 60, 90];
+  for (const index of readers) todo.prefer(index, 2);
+  // A reader that waits repeats it.
+  todo.prefer(60, 2);
+  expect(taken(todo, 11)).toEqual([...readers, 0, 61, 62, 91, 92, 31, 32, 1]);
+});
+
+test('[OD2] of a member that offers some blocks, those come first too that a reader waits for', () => {
+  const todo = new BlockTodo(100);
+  const offer = offerOf([10, 31, 60]);
+  for (const index of [30, 60]) todo.prefer(index, 2);
+  expect(todo.nextOf(offer)).toBe(60);
+  todo.take(60);
+  expect(todo.nextOf(offer)).toBe(31);
+});

@@ -14,8 +14,8 @@ export interface Share {
   readonly ids?: readonly MemberId[];
 }
 
-/** The most blocks to be requested again that are examined for a member with some blocks only: a fetch seldom has more. */
-const againExaminedMax = 64;
+/** The most blocks to come first, of each sort, that are examined for a member with some blocks only: a fetch seldom has more. */
+const firstExaminedMax = 64;
 
 /**
  * The blocks of a content that must still be requested. Members that fetch it at the same time begin with different parts, so that each block
@@ -27,6 +27,9 @@ export class BlockTodo {
   readonly #endIndex: number;
   readonly #share: Share;
   readonly #states: Uint8Array;
+  /** The blocks that readers wait for, the first asked first, and those that they need next. */
+  #waited: number[] = [];
+  #ahead: number[] = [];
   #again: number[] = [];
   #hereCount = 0;
   /** The positions up to which the order was searched: for blocks that no other member offers, and for all. */
@@ -86,27 +89,35 @@ export class BlockTodo {
     this.#set(index, requested);
   }
 
-  /** Puts back block `index`, which was taken or skipped, and did not arrive or was wrong. Such blocks come first. */
+  /** Puts back block `index`, which was taken or skipped, and did not arrive or was wrong. Such blocks come before those that are in turn. */
   again(index: number): void {
     this.#set(index, open);
     this.#again.push(index);
   }
 
-  /** The open blocks from `from` up to `to` come before all others, in this order. */
-  prefer(from: number, to: number): void {
-    const wanted: number[] = [];
-    for (let index = from; index < Math.min(to, this.#count); index++) if (this.isOpen(index)) wanted.push(index);
-    if (wanted.length === 0 || wanted.every((index, place) => this.#again[place] === index)) return;
-    const preferred = new Set(wanted);
-    this.#again = [...wanted, ...this.#again.filter((index) => !preferred.has(index))];
+  /**
+   * A reader waits for block `index`, and needs `ahead` blocks after it next. The blocks that readers wait for come before all others, in
+   * the order in which they asked: the next blocks of one reader do not delay another one.
+   */
+  prefer(index: number, ahead: number): void {
+    if (this.isOpen(index) && !this.#waited.includes(index)) {
+      this.#waited = [...this.#waited.filter((waited) => this.isOpen(waited)), index];
+    }
+    const next: number[] = [];
+    for (let at = index + 1; at <= index + ahead && at < this.#count; at++) if (this.isOpen(at)) next.push(at);
+    if (next.every((at, place) => this.#ahead[place] === at)) return;
+    const preferred = new Set(next);
+    this.#ahead = [...next, ...this.#ahead.filter((at) => this.isOpen(at) && !preferred.has(at))];
   }
 
   /**
    * The next open block for a member that has all blocks: one that no other member offers, if there is one. Undefined if none is open.
    */
   next(isOffered: (index: number) => boolean = () => false): number | undefined {
-    while (this.#again[0] !== undefined && !this.isOpen(this.#again[0])) this.#again.shift();
-    if (this.#again[0] !== undefined) return this.#again[0];
+    for (const first of [this.#waited, this.#again, this.#ahead]) {
+      while (first[0] !== undefined && !this.isOpen(first[0])) first.shift();
+      if (first[0] !== undefined) return first[0];
+    }
     for (; this.#rare < this.#count; this.#rare++) {
       const index = this.#at(this.#rare);
       if (this.isOpen(index) && !isOffered(index)) return index;
@@ -119,8 +130,10 @@ export class BlockTodo {
 
   /** The next open block of those that a member offers. */
   nextOf(offer: Offer): number | undefined {
-    const again = this.#again.slice(0, againExaminedMax).find((index) => this.isOpen(index) && offer.has(index));
-    if (again !== undefined) return again;
+    for (const indices of [this.#waited, this.#again, this.#ahead]) {
+      const first = indices.slice(0, firstExaminedMax).find((index) => this.isOpen(index) && offer.has(index));
+      if (first !== undefined) return first;
+    }
     let place = this.#offered.get(offer) ?? 0;
     while (place < offer.indices.length && !this.isOpen(offer.indices[place] as number)) place++;
     this.#offered.set(offer, place);

@@ -144,7 +144,8 @@ export class OnDemandFiles {
    * no member that answers has the content, nothing came for eight seconds, or there is no room.
    */
   fetch(path: string): Promise<FetchedFile> {
-    return this.#shared(path, () => this.#fetchForReader(path));
+    const open = this.#fetching.get(path);
+    return open === undefined ? this.#shared(path, () => this.#fetchForReader(path)) : this.#join(path, open);
   }
 
   /** As `fetch`, for a file that is to be here, and that no reader waits for. */
@@ -167,6 +168,14 @@ export class OnDemandFiles {
     const fetching = begin().finally(() => this.#fetching.delete(path));
     this.#fetching.set(path, fetching);
     return fetching;
+  }
+
+  /** One more reader waits for a file that is being fetched: that is a read of its own. */
+  async #join(path: string, open: Promise<FetchedFile>): Promise<FetchedFile> {
+    this.#misses++;
+    const fetched = await open;
+    if (fetched.isHere) this.read.publish({ path, found: 'elsewhere' });
+    return fetched;
   }
 
   async #fetchForReader(path: string): Promise<FetchedFile> {

@@ -39,7 +39,7 @@ export class Facts {
   readonly misled = new Signal();
   /** A reader waits for the file at the path, whose content is on other members only. */
   readonly demanded = new Signal<string>();
-  /** A person wants more files to be on this disk. */
+  /** A person changed which files are to be on this disk. */
   readonly pinned = new Signal();
   /** Copies are to be on other members than before. */
   readonly placed = new Signal();

@@ -78,9 +78,12 @@ export class ContentFetcher {
     return this.#staged.has(content);
   }
 
-  /** Requests block `index` of a content that is being fetched before all others, and `ahead` blocks after it next. */
+  /**
+   * Requests block `index` of a content that is being fetched before all others but those that readers wait for longer. The `ahead` blocks after
+   * it are requested once no reader waits for a block.
+   */
   prefer(content: ContentId, index: number, ahead: number): void {
-    this.#fetches.get(content)?.todo.prefer(index, index + ahead + 1);
+    this.#fetches.get(content)?.todo.prefer(index, ahead);
     this.exchange.pump();
   }
 

@@ -110,9 +110,8 @@ export class CopyCount {
 }
 
 function shortReason(count: number, wanted: number, isHere: boolean): string {
-  const [on, more] = [`and is to be on ${wanted}.`, 'Rules have more members keep it: see lockstep copies.'];
-  if (count === 0) return `No member that answers has it, ${on}`;
+  if (count === 0) return `No member that answers has it, and it is to be on ${wanted}.`;
   return isHere && count === 1
-    ? `Only this member has it, ${on} ${more}`
-    : `It is on ${formatItems(count, 'member')}, ${on}`;
+    ? `Only this member has it, and it is to be on ${wanted}. Rules have more members keep it: see lockstep copies.`
+    : `It is on ${formatItems(count, 'member')}, and is to be on ${wanted}.`;
 }
