@@ -11,8 +11,8 @@ const waitMsMax = 1_000;
 
 /** The files of a member on demand, for the stream of one. */
 export interface StreamedFiles {
-  /** Fetches the file. */
-  fetch(path: string): Promise<FetchedFile>;
+  /** Fetches the file. `goesOn`: for a reader that is counted already. */
+  fetch(path: string, reader: { readonly goesOn: boolean }): Promise<FetchedFile>;
   /** True if the file is on other members only. */
   isRemote(path: string): boolean;
 }
@@ -26,18 +26,21 @@ export class FileStream {
   readonly #transfers: ContentFetcher;
   readonly #files: StreamedFiles;
   readonly #operation: Operation;
+  #goesOn: boolean;
   #fetching: Promise<void> | undefined;
   #outcome: FetchedFile | undefined;
 
+  /** `goesOn`: for a reader that had other parts of the file before. */
   constructor(
     context: Context,
-    parts: { readonly transfers: ContentFetcher; readonly files: StreamedFiles },
+    parts: { readonly transfers: ContentFetcher; readonly files: StreamedFiles; readonly goesOn: boolean },
     operation: Operation,
   ) {
     this.#context = context;
     this.#transfers = parts.transfers;
     this.#files = parts.files;
     this.#operation = operation;
+    this.#goesOn = parts.goesOn;
   }
 
   /** Block `index`, verified. A sentence if it cannot be had: see `OnDemandFiles.fetch`. */
@@ -77,7 +80,9 @@ export class FileStream {
   #fetch(): void {
     if (this.#fetching !== undefined) return;
     this.#outcome = undefined;
-    this.#fetching = this.#files.fetch(this.#operation.path).then((outcome) => {
+    const reader = { goesOn: this.#goesOn };
+    this.#goesOn = true;
+    this.#fetching = this.#files.fetch(this.#operation.path, reader).then((outcome) => {
       this.#fetching = undefined;
       this.#outcome = outcome;
     });

@@ -102,9 +102,9 @@ export class OnDemandFiles {
     return this.#context.journal.disk.at(path)?.remote === true;
   }
 
-  /** The bytes of a file's present version, while they come. */
-  stream(operation: Operation): FileStream {
-    return new FileStream(this.#context, { transfers: this.#transfers, files: this }, operation);
+  /** The bytes of a file's present version, while they come. `goesOn`: for a reader that had other parts of the file before. */
+  stream(operation: Operation, { goesOn }: { readonly goesOn: boolean }): FileStream {
+    return new FileStream(this.#context, { transfers: this.#transfers, files: this, goesOn }, operation);
   }
 
   /** A program begins to read the file at `path`. */
@@ -141,11 +141,13 @@ export class OnDemandFiles {
 
   /**
    * Brings the present version of the file at `path` to this disk for a reader, if it is not here. Resolves when it is, or when that cannot be:
-   * no member that answers has the content, nothing came for eight seconds, or there is no room.
+   * no member that answers has the content, nothing came for eight seconds, or there is no room. `goesOn`: for a reader that had other parts of
+   * the file before, and so is counted already if the file is coming.
    */
-  fetch(path: string): Promise<FetchedFile> {
+  fetch(path: string, { goesOn = false } = {}): Promise<FetchedFile> {
     const open = this.#fetching.get(path);
-    return open === undefined ? this.#shared(path, () => this.#fetchForReader(path)) : this.#join(path, open);
+    if (open === undefined) return this.#shared(path, () => this.#fetchForReader(path));
+    return goesOn ? open : this.#join(path, open);
   }
 
   /** As `fetch`, for a file that is to be here, and that no reader waits for. */

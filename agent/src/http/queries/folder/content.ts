@@ -102,9 +102,10 @@ async function onDemand(
   range: { readonly start: number; readonly end: number },
 ): Promise<AsyncIterable<Uint8Array>> {
   const { path, size = 0 } = operation;
-  const stream = engine.onDemand.stream(operation);
   // A reader that asks for one part after the other reads the file once.
-  if (range.start === 0) engine.onDemand.used(path);
+  const goesOn = range.start > 0;
+  const stream = engine.onDemand.stream(operation, { goesOn });
+  if (!goesOn) engine.onDemand.used(path);
   return blocksOf(range, async (index) => {
     const bytes = await stream.block(index);
     if ('reason' in bytes) {
