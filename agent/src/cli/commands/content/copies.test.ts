@@ -7,7 +7,7 @@ const text = (report: Partial<CopiesReport>): string => formatCopies({ rules: []
 
 test('[CP6] lockstep copies lists the rules, the one for all other files last', () => {
   expect(text({})).toBe('all files: on all members with the whole folder');
-  expect(text({ rules: [{ pattern: '', copies: 2 }] })).toBe('all files: on at least 2 members');
+  expect(text({ rules: [{ pattern: '', copies: 1 }] })).toBe('all files: on at least 1 member');
   const rules = [
     { pattern: '', copies: 1 },
     { pattern: '*.iso', copies: 'all' as const },
@@ -17,6 +17,20 @@ test('[CP6] lockstep copies lists the rules, the one for all other files last', 
     'all other files: on at least 1 member',
   ]);
   expect(text({ rules: [{ pattern: 'a\u001b[2J', copies: 3 }] })).not.toContain('\u001b');
+});
+
+test('[CP6] it says which rules ask for more members than count now', () => {
+  const rules = [
+    { pattern: '', copies: 1 },
+    { pattern: 'papers/', copies: 3 },
+  ];
+  const members = [member, { ...member, name: 'bee' }, { ...member, name: 'cow', counts: false, roomBytes: 1_000 }];
+  expect(text({ rules, members }).split('\n')).toEqual([
+    'papers/: on at least 3 members',
+    'all other files: on at least 1 member',
+    '3 copies of papers/ are wanted, and only 2 members can keep one now.',
+    'cow does not count now: it was not heard for long, and its copies are made elsewhere where that is possible.',
+  ]);
 });
 
 test('[CP6] it says who does not count, who makes copies, and who has no room', () => {

@@ -1,6 +1,6 @@
 import { membersMax } from '@lockstep/shared';
 import { type CopiesReport, copiesReportSchema } from '@lockstep/shared/api';
-import { formatItems, lackingText } from '@lockstep/shared/present';
+import { formatItems, lackingText, shortRuleText } from '@lockstep/shared/present';
 import type { Command } from 'commander';
 import { findMemberFolder } from '../../../member-dir/state-directory.ts';
 import { requireApi } from '../../api-client.ts';
@@ -24,6 +24,11 @@ export function formatCopies({ rules, members }: CopiesReport): string {
     const on = copies === 'all' ? 'all members with the whole folder' : `at least ${formatItems(copies, 'member')}`;
     return `${pattern === '' ? (rules.length > 1 ? 'all other files' : 'all files') : printable(pattern)}: on ${on}`;
   });
+  const able = members.filter(({ counts }) => counts).length;
+  for (const { pattern, copies } of rules) {
+    if (copies === 'all' || copies <= able) continue;
+    lines.push(`${shortRuleText({ pattern: printable(pattern), wanted: copies, able })}.`);
+  }
   for (const { name, counts, lacking, paths = [], onDemand, roomBytes = 0 } of members) {
     if (!counts) {
       const why =
