@@ -152,8 +152,6 @@ const rows = [
       { name: 'unit', run: vitest('unit') },
       { name: 'sim', run: sim },
       { name: 'e2e', run: e2e, browser: true },
-      { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
-      { name: 'monitoring', run: monitoring, optional: true },
     ],
     [
       {
@@ -161,6 +159,8 @@ const rows = [
         run: vitest('integration', { leaveOut: leftOutMounts }),
         programs: ['git', 'tar', 'sed', 'rsync'],
       },
+      { name: 'package', run: vitest('package', { leaveOut: leftOut }), programs: ['tar'] },
+      { name: 'monitoring', run: monitoring, optional: true },
     ],
   ],
   // Alone: next to the others they save no time on two cores, and on a slow machine the containers' health checks then fail.
