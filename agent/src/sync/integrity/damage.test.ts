@@ -216,7 +216,7 @@ describe('[SC1] [SC2] the scrub', () => {
     await bench.holds('a', contentOfText(text));
     bench.rots('a');
     let isBusy = true;
-    const scrub = new Scrub(bench.context, bench.damage, { intervalMs: 60_000, isBusy: () => isBusy });
+    const scrub = new Scrub(bench.context, bench.damage, { intervalMs: 900_000, isBusy: () => isBusy });
     scrub.start();
     await bench.passes(120_000);
     expect(bench.context.journal.disk.damaged()).toEqual([]);
@@ -224,6 +224,40 @@ describe('[SC1] [SC2] the scrub', () => {
     await bench.passes(60_000);
     expect(bench.context.journal.disk.damaged()).toHaveLength(1);
     scrub.stop();
+  });
+
+  // The simulator's seed 211663: nothing was read while a content was searched for that no member had.
+  test('waits for a fifth of its interval, and reads a folder that is always busy all the same', async () => {
+    const bench = new Bench();
+    await bench.start();
+    await bench.holds('a', contentOfText(text));
+    bench.rots('a');
+    const scrub = new Scrub(bench.context, bench.damage, { intervalMs: 60_000, isBusy: () => true });
+    scrub.start();
+    await bench.passes(12_000);
+    expect(bench.context.journal.disk.damaged()).toEqual([]);
+    await bench.passes(48_000);
+    expect(bench.context.journal.disk.damaged()).toHaveLength(1);
+    scrub.stop();
+  });
+
+  test('counts the wait before a restart, too', async () => {
+    const bench = new Bench();
+    await bench.start();
+    await bench.holds('a', contentOfText(text));
+    bench.rots('a');
+    const options = { intervalMs: 7_200_000, isBusy: () => true };
+    const first = new Scrub(bench.context, bench.damage, options);
+    first.start();
+    await bench.passes(600_000 + 1_230_000);
+    first.stop();
+    const position = JSON.parse(bench.context.journal.settings.get('scrub') ?? '{}');
+    expect(position.waitedMs).toBeGreaterThan(1_000_000);
+    const second = new Scrub(bench.context, bench.damage, options);
+    second.start();
+    await bench.passes(600_000 + 450_000);
+    expect(bench.context.journal.disk.damaged()).toHaveLength(1);
+    second.stop();
   });
 });
 

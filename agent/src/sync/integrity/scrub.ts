@@ -20,7 +20,7 @@ const restMsMin = 50;
 const pageRows = 64;
 /** The cost of opening a file, as bytes. */
 const fileCostBytes = 4_096;
-/** Planned share of its interval that a pass takes: it also rests while the folder is busy. */
+/** Planned share of its interval that a pass takes. For the rest of it, it may wait for a busy folder. */
 const shareOfInterval = 0.8;
 
 /** The position of a pass. Times are wall clock, so that they are valid after a restart. */
@@ -28,12 +28,14 @@ interface Position {
   readonly startedAtMs: number;
   /** The last path that was read; undefined when the pass has ended, or has not begun. */
   readonly after: string | undefined;
+  /** For how long it waited for a busy folder. */
+  readonly waitedMs: number;
   readonly finishedAtMs: number | undefined;
 }
 
 /**
  * Reads all files of the folder once in each interval, a block at a time with rests in between. Files that differ from their content id are
- * checked for damage. It pauses while the folder is busy.
+ * checked for damage. It waits while the folder is busy, but not longer than lets it end in time: some folders always are.
  */
 export class Scrub {
   readonly #context: Context;
@@ -42,6 +44,7 @@ export class Scrub {
   readonly #isBusy: () => boolean;
   #debtMs = 0;
   #savedMs = 0;
+  #now = beginning(0);
   readonly #loop: TaskLoop;
 
   constructor(
@@ -82,26 +85,29 @@ export class Scrub {
     const isDone = position?.finishedAtMs !== undefined;
     // A clock that was set back must not delay the next pass.
     const dueMs = isDone && position.startedAtMs <= wallMs ? position.startedAtMs + this.#intervalMs - wallMs : 0;
-    if (dueMs <= 0)
-      await this.#pass(isDone || position === undefined ? { startedAtMs: wallMs, after: undefined } : position);
+    if (dueMs <= 0) {
+      const isNext = isDone || position === undefined;
+      // Earlier versions did not write for how long they waited.
+      this.#now = isNext ? beginning(wallMs) : { ...beginning(position.startedAtMs), ...position };
+      await this.#pass();
+    }
     this.#loop.in(Math.min(Math.max(0, dueMs), restMsMax));
   }
 
-  async #pass({ startedAtMs, after: from }: Pick<Position, 'startedAtMs' | 'after'>): Promise<void> {
+  async #pass(): Promise<void> {
     const { journal, clock } = this.#context;
     this.#savedMs = clock.monotonicMs();
-    for (let after = from; !this.#loop.isStopped; ) {
-      const rows = journal.disk.below('', after, pageRows);
+    while (!this.#loop.isStopped) {
+      const rows = journal.disk.below('', this.#now.after, pageRows);
       for (const row of rows) {
         await this.#read(row);
         if (this.#loop.isStopped) return;
-        after = row.path;
-        if (clock.monotonicMs() - this.#savedMs >= saveIntervalMs) {
-          this.#save({ startedAtMs, after, finishedAtMs: undefined });
-        }
+        this.#now = { ...this.#now, after: row.path };
+        this.#saveIfDue();
       }
       if (rows.length === pageRows) continue;
-      this.#save({ startedAtMs, after: undefined, finishedAtMs: clock.wallMs() });
+      this.#now = { ...this.#now, after: undefined, finishedAtMs: clock.wallMs() };
+      this.#save();
       return;
     }
   }
@@ -135,7 +141,12 @@ export class Scrub {
       this.#debtMs = 0;
       await this.#rest(restMs);
     }
-    while (this.#isBusy() && !this.#loop.isStopped) await this.#rest(busyRetryMs);
+    const waitMsMax = (1 - shareOfInterval) * this.#intervalMs;
+    while (this.#now.waitedMs < waitMsMax && this.#isBusy() && !this.#loop.isStopped) {
+      await this.#rest(busyRetryMs);
+      this.#now = { ...this.#now, waitedMs: this.#now.waitedMs + busyRetryMs };
+      this.#saveIfDue();
+    }
   }
 
   #position(): Position | undefined {
@@ -143,9 +154,13 @@ export class Scrub {
     return text === undefined ? undefined : (JSON.parse(text) as Position);
   }
 
-  #save(position: Position): void {
+  #saveIfDue(): void {
+    if (this.#context.clock.monotonicMs() - this.#savedMs >= saveIntervalMs) this.#save();
+  }
+
+  #save(): void {
     this.#savedMs = this.#context.clock.monotonicMs();
-    writeIfRoom(() => this.#context.journal.settings.set(setting, JSON.stringify(position)));
+    writeIfRoom(() => this.#context.journal.settings.set(setting, JSON.stringify(this.#now)));
   }
 
   #rest(ms: number): Promise<void> {
@@ -153,4 +168,9 @@ export class Scrub {
       this.#context.clock.after(Math.min(ms, restMsMax), resolve);
     });
   }
+}
+
+/** The position of a pass that begins. */
+function beginning(startedAtMs: number): Position {
+  return { startedAtMs, after: undefined, waitedMs: 0, finishedAtMs: undefined };
 }

@@ -31,7 +31,7 @@ export function isOccupied(loops: {
   readonly localChanges: { readonly unsettled: number };
   readonly transfers: ContentFetcher;
 }): boolean {
-  return loops.localChanges.unsettled > 0 || loops.transfers.progress().length > 0;
+  return loops.localChanges.unsettled > 0 || loops.transfers.isReceiving;
 }
 
 /** Regular tasks, once a second: checks states without an event, and withdraws or drops what is no longer needed. */

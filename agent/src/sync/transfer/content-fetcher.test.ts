@@ -323,3 +323,15 @@ test('[SY41] a file on a slow line has the rate at which its block comes', async
   expect(Math.min(...rates)).toBeGreaterThan(bytesPerSecond / 2);
   expect(Math.max(...rates)).toBeLessThan(bytesPerSecond * 2);
 });
+
+test('[SC2] the scrub does not wait for a content while no block of it is requested', async () => {
+  const asked: WantMessage[] = [];
+  const { bee, until, byId, engine } = await offered({ film: 20 }, (want) => asked.push(want));
+  engine.context.limits.receive.limit([{ bytesPerSecond: 65_536 }]);
+  expect(await until(() => asked.length > 0, 1_000)).toBe(true);
+  expect(engine.transfers.isReceiving).toBe(true);
+  for (const { id, content, index } of asked)
+    bee.say({ type: 'block', id, bytes: blockOf(byId.get(content) as Content, index) });
+  expect(await until(() => !engine.transfers.isReceiving, 1_000)).toBe(true);
+  expect(engine.transfers.progress()).toMatchObject([{ path: 'film', isAsked: false }]);
+});

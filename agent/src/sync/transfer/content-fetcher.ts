@@ -87,6 +87,13 @@ export class ContentFetcher {
     this.exchange.pump();
   }
 
+  /** True while blocks are requested or written. A content that no member has is searched for longer, and none of it comes. */
+  get isReceiving(): boolean {
+    for (const fetch of this.#fetches.values())
+      if (fetch.staging > 0 || this.exchange.askedOf(fetch) !== undefined) return true;
+    return false;
+  }
+
   progress(): readonly TransferProgress[] {
     const nowMs = this.#context.clock.monotonicMs();
     const asked = this.exchange.asked();
