@@ -11,7 +11,7 @@ type Difference = VerifyResult['disk']['paths'][number];
 /** Number of differing paths that one call repairs; the rest is left to the next call. */
 const repairedAtOnceMax = 10_000;
 const checkIntervalMs = 100;
-/** A repair ends after this time without a repaired path or a fetch: some content is not available. */
+/** A repair ends after this time in which no path was repaired and nothing of their contents came: some are not available. */
 const idleMsMax = 10_000;
 
 /** The parts of the engine that a verification uses. */
@@ -33,8 +33,10 @@ interface VerifyParts {
     reason(path: string): string | undefined;
   };
   readonly transfers: {
-    /** The contents that are being fetched. */
-    progress(): readonly unknown[];
+    /** The fetches of contents that any of these paths waits for. */
+    progressFor(
+      isWanted: (path: string) => boolean,
+    ): readonly { readonly doneBytes: number; readonly isSending: boolean }[];
   };
 }
 
@@ -117,14 +119,19 @@ async function repair(
   }
   applyLoop.unblock();
   const wanted = new Set(found.map(({ path }) => path));
-  const damaged = (): number => journal.disk.damaged().filter(({ path }) => wanted.has(path)).length;
+  const damaged = () => journal.disk.damaged().filter(({ path }) => wanted.has(path)).length;
   let idleSinceMs = clock.monotonicMs();
-  for (let left = damaged(); left > 0 && !aborted(); ) {
-    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
-    const still = damaged();
-    if (still < left || transfers.progress().length > 0) idleSinceMs = clock.monotonicMs();
+  let least = Number.POSITIVE_INFINITY;
+  let most = 0;
+  for (let left = damaged(); left > 0 && !aborted(); left = damaged()) {
+    // Other transfers do not count: one on a slow line takes days.
+    const coming = transfers.progressFor((path) => wanted.has(path));
+    const arrived = coming.reduce((sum, { doneBytes }) => sum + doneBytes, 0);
+    if (left < least || arrived > most || coming.some(({ isSending }) => isSending)) idleSinceMs = clock.monotonicMs();
     else if (clock.monotonicMs() - idleSinceMs > idleMsMax) break;
-    left = still;
+    // The number of bytes also falls: a search that finds no member begins again with what is there.
+    [least, most] = [left, Math.max(arrived, most)];
+    await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
   }
   const left: Difference[] = [];
   for (let index = 0; index < found.length; index += batchPathsMax) {

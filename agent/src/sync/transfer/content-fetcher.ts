@@ -95,9 +95,16 @@ export class ContentFetcher {
   }
 
   progress(): readonly TransferProgress[] {
+    return this.progressFor(() => true);
+  }
+
+  /** The fetches of contents that any of these paths waits for. */
+  progressFor(isWanted: (path: string) => boolean): readonly TransferProgress[] {
     const nowMs = this.#context.clock.monotonicMs();
     const asked = this.exchange.asked();
-    return [...this.#fetches.values()].map((fetch) => this.#progressOf(fetch, asked, nowMs));
+    return [...this.#fetches.values()]
+      .filter(({ waiting }) => waiting.some(({ operation }) => isWanted(operation.path)))
+      .map((fetch) => this.#progressOf(fetch, asked, nowMs));
   }
 
   /** The bytes that are on the disk of the file at `path`, which is being fetched; 0 for any other. */
