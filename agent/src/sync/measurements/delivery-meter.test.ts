@@ -46,3 +46,13 @@ test('[API2] a burst is reported, with its own time, also if the last acknowledg
   facts.second.publish();
   expect(reported()).toMatchObject([{ data: { operations: 1, ms: 30 } }]);
 });
+
+test('[API2] a burst that lasts is reported in parts, as in a folder where a log is written without end', async () => {
+  const { member, facts, holdsUpTo, reported } = openMeter(() => true);
+  for (let seq = 1; seq <= 70; seq++) {
+    facts.made.publish([put(ant, seq, 'log', { size: 5 })]);
+    holdsUpTo(seq);
+    await member.passes(1_000);
+  }
+  expect(reported()).toMatchObject([{ data: { operations: 61, files: 1, ms: 60_000 } }]);
+});

@@ -5,6 +5,8 @@ import type { Context } from '../state/context.ts';
 
 /** Number of paths of a burst that are remembered, so that a file that was written twice counts once. */
 const rememberedMax = 10_000;
+/** A burst that lasts longer is reported in parts: in some folders a file changes without end. */
+const burstMsMax = 60_000;
 
 /** A burst of local changes, and the time until the connected members held all of it. */
 export interface Delivered {
@@ -76,14 +78,14 @@ export class DeliveryMeter {
     }
   }
 
-  /** Reports the burst if it is over and the connected members hold it. */
+  /** Reports the burst if the connected members hold it, and it is over or long. */
   #report(): void {
     const burst = this.#burst;
     const peers = this.#peers.ready();
     if (burst === undefined || peers.length === 0) return;
     if (!peers.every((peer) => holds(peer.applied, burst.last))) return;
     burst.heldMs ??= this.#context.clock.monotonicMs();
-    if (this.#isBusy()) return;
+    if (this.#isBusy() && burst.heldMs - burst.startMs < burstMsMax) return;
     this.#burst = undefined;
     const { operations, files, deletes, bytes, path, startMs, heldMs } = burst;
     const ms = heldMs - startMs;
