@@ -3,69 +3,11 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, UsageError } from './lib/process.mjs';
+import { protections } from './lib/protections.mjs';
 import { main, setup } from './setup.mjs';
 
 const seedsMax = 1_000;
 const seedsAtOnce = 20;
-
-/** Staged bytes are not synced. */
-const stagedUnsynced = [
-  ['this.#system.fsync(fd);', ''],
-  ['if (this.#system.syncFileSystem(this.#places.state))', 'if (true)'],
-];
-
-/** The edits of each compiled file: a text that occurs once in it, and what takes its place. */
-const protections = [
-  {
-    name: 'staged-sync',
-    what: 'staged bytes are synced',
-    edits: { 'fs/apply/staging.js': stagedUnsynced },
-  },
-  {
-    name: 'sync-first',
-    what: 'staged bytes are synced before the rename, not after it',
-    edits: {
-      'fs/apply/staging.js': stagedUnsynced,
-      'fs/apply/apply.js': [
-        ['if (!touched.isEmpty)', 'places.system.syncFileSystem(places.state);\n    if (!touched.isEmpty)'],
-      ],
-    },
-  },
-  {
-    name: 'name-sync',
-    what: 'names are synced before a row says done',
-    edits: { 'fs/apply/apply.js': [['of touched.sync())', 'of [])']] },
-  },
-  {
-    name: 'look-again',
-    what: 'a replaced version is checked again',
-    edits: {
-      'fs/apply/replaced-version.js': [
-        [
-          'if (this.#name === undefined)\n            return true;\n        return isVersion',
-          'return true;\n        return isVersion',
-        ],
-      ],
-    },
-  },
-  {
-    name: 'same-inode',
-    what: 'the name is still that of the held version',
-    edits: { 'fs/apply/replaced-version.js': [[' || lstatIfThere(system, target)?.ino !== expected.ino', '']] },
-  },
-  {
-    name: 'asked-first',
-    what: 'others are asked before a file is dropped',
-    edits: {
-      'core/cache/enough-holders.js': [
-        [
-          'areEnoughHolders(others, { isOwn, copies }) {',
-          'areEnoughHolders(others, { isOwn, copies }) {\n    return true;',
-        ],
-      ],
-    },
-  },
-];
 
 const compiled = join(root, 'agent', 'dist');
 const changed = join(root, 'agent', 'dist-without');
@@ -79,7 +21,7 @@ function takeOut({ edits }) {
     let text = readFileSync(path, 'utf8');
     for (const [from, to] of ofFile) {
       if (text.split(from).length !== 2)
-        throw new Error(`${file} has no single ${JSON.stringify(from)}: correct scripts/sim-without.mjs.`);
+        throw new Error(`${file} has no single ${JSON.stringify(from)}: correct scripts/lib/protections.mjs.`);
       text = text.replace(from, to);
     }
     writeFileSync(path, text);
