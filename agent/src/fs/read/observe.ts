@@ -17,6 +17,7 @@ import { foreignAbove } from '../mounts/mounts.ts';
 import { mountChanged, type PathProblem, problemOf } from '../path-problem.ts';
 import { folderProblem, isState, type Places } from '../places.ts';
 import type { EntryStats, SystemCalls } from '../system-calls.ts';
+import { isClosing } from '../worker/worker-progress.ts';
 import { readLinkText } from './raw-name.ts';
 import { isUnchanged, readContent, readFully, withFile } from './read-content.ts';
 
@@ -154,7 +155,8 @@ function observeFile(
   if (stats.size > hashUnderLockBytesMax && !hashLarge) return { path, state: 'large', fingerprint };
   return withFile(system, entry, (fd): Observation => {
     if (!hasFingerprint(system.fstat(fd), fingerprint)) return { path, state: 'changing' };
-    const read = readContent(places, fd, stats.size, bytesMax);
+    // As a file that changes: the next start reads it.
+    const read = readContent({ ...places, givesUp: isClosing }, fd, stats.size, bytesMax);
     const mtimeUs = mtimeUsOf(system, fd);
     if (read === undefined || !isUnchanged(system, fd, stats)) return { path, state: 'changing' };
     const { content, blocks, bytes } = read;

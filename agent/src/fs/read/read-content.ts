@@ -44,10 +44,10 @@ export interface ReadContent extends HashedContent {
 
 /**
  * Hashes an open file of `size` bytes, and copies its bytes if there are at most `copyBytesMax`. Undefined if the file is shorter or
- * longer: a program is writing it.
+ * longer, since a program is writing it, and if `givesUp` returns true before a block.
  */
 export function readContent(
-  { system, hash }: Pick<Places, 'system' | 'hash'>,
+  { system, hash, givesUp }: Pick<Places, 'system' | 'hash'> & { readonly givesUp?: () => boolean },
   fd: number,
   size: number,
   copyBytesMax: number,
@@ -62,6 +62,7 @@ export function readContent(
   const count = blockCount(size);
   const blocks = new Uint8Array(count * blockHashBytes);
   for (let index = 0; index < count; index++) {
+    if (givesUp?.() === true) return undefined;
     const offset = index * blockBytes;
     const length = Math.min(blockBytes, size - offset);
     const block = buffer.subarray(0, index === count - 1 ? length + 1 : length);

@@ -82,7 +82,7 @@ export interface JobRunner {
   ): Promise<Jobs[Name]['output']>;
   /** The longest time that a running job made no progress, in milliseconds. Call it regularly: it compares with the last call. */
   stalledMs(): number;
-  /** Ends once running jobs are done. */
+  /** Ends once running jobs are done. The read of a large file is given up. */
   close(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import type {
   WorkerMessage,
   WorkerOptions,
 } from './worker-job.ts';
+import { closingIndex, progressBytes, progressIndex } from './worker-progress.ts';
 
 /** One for urgent and one for background jobs. The second starts when it is first needed. */
 const workersUsual = 2;
@@ -44,7 +45,7 @@ interface Waiting {
 interface Thread {
   readonly worker: Worker;
   busyWith: Waiting | undefined;
-  /** The worker's counter: see `countProgress`. */
+  /** The memory shared with the worker: see `countProgress`. */
   readonly progress: Int32Array;
   /** The counter at the last `stalledMs`, and since when it is unchanged, by the monotonic clock. */
   seenProgress: number;
@@ -114,7 +115,7 @@ export class WorkerPool implements JobRunner {
     const nowMs = performance.now();
     let longestMs = 0;
     for (const thread of this.#threads) {
-      const progress = Atomics.load(thread.progress, 0);
+      const progress = Atomics.load(thread.progress, progressIndex);
       const isStuck =
         thread.busyWith !== undefined && thread.busyWith === thread.seenJob && progress === thread.seenProgress;
       if (!isStuck) Object.assign(thread, { seenJob: thread.busyWith, seenProgress: progress, sinceMs: nowMs });
@@ -125,6 +126,7 @@ export class WorkerPool implements JobRunner {
 
   async close(): Promise<void> {
     this.#closing = true;
+    for (const { progress } of this.#threads) Atomics.store(progress, closingIndex, 1);
     await Promise.allSettled(this.#threads.map((thread) => this.#idle(thread)));
     await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
   }
@@ -187,7 +189,7 @@ export class WorkerPool implements JobRunner {
   }
 
   #start(): Thread {
-    const progress = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const progress = new SharedArrayBuffer(progressBytes);
     const workerData: WorkerOptions = { places: this.#options.places, progress, stepGate: this.#gate };
     const worker = (this.#options.start ?? startWorker)(workerData);
     const thread: Thread = {

@@ -1,12 +1,22 @@
-/** Counts the progress of this thread, for the control thread. Undefined in the control thread. */
-let steps: Int32Array | undefined;
+/** The index of the counter, and that of a number that is not 0 once the folder is being closed. */
+export const [progressIndex, closingIndex] = [0, 1];
+/** The size of the memory that a thread shares with the control thread. */
+export const progressBytes = 2 * Int32Array.BYTES_PER_ELEMENT;
 
-/** Starts to count in `shared`, at index 0. */
-export function countProgress(shared: SharedArrayBuffer): void {
-  steps = new Int32Array(shared);
+/** The memory that this thread shares with the control thread. Undefined in the control thread. */
+let shared: Int32Array | undefined;
+
+/** Starts to count in this memory, of `progressBytes`. */
+export function countProgress(memory: SharedArrayBuffer): void {
+  shared = new Int32Array(memory);
 }
 
 /** Records that a short piece of a job is done: a block was read, an entry made durable, a step of apply begun. */
 export function progressed(): void {
-  if (steps !== undefined) Atomics.add(steps, 0, 1);
+  if (shared !== undefined) Atomics.add(shared, progressIndex, 1);
+}
+
+/** True once the folder is being closed: no one waits for the result of a long read any more. */
+export function isClosing(): boolean {
+  return shared !== undefined && Atomics.load(shared, closingIndex) !== 0;
 }

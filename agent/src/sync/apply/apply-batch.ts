@@ -205,17 +205,19 @@ export class ApplyBatch {
   }
 
   #wayOut(operation: Operation): string {
-    const names = this.#context.missing.blockedBy(operation).map((id) => this.#nameOf(id));
-    const row = this.#context.journal.disk.at(operation.path);
+    const { missing, journal } = this.#context;
+    const row = journal.disk.at(operation.path);
     const removal = row?.fingerprint === undefined ? 'put an empty one there and delete it' : 'delete what is there';
     const write =
       row?.damaged === true ? 'delete what is there, and then put a file there' : `put a file there, or ${removal}`;
-    if (names.length === 0) {
-      const left = this.#context.missing.leftWith(operation).map((id) => this.#nameOf(id));
-      if (left.length === 0) return `No remaining member has it: ${write}.`;
-      return `It arrives when a member that left with it takes part again; ${left.join(' or ')} may have it. If it is lost for good, ${write}.`;
-    }
-    return `It arrives when a member that has it is back; ${names.join(' or ')} may have it. If it is lost for good, ${write}.`;
+    const [away, left] = [missing.blockedBy(operation), missing.leftWith(operation)];
+    if (away.length + left.length === 0) return `No remaining member has it: ${write}.`;
+    const events = [
+      ...(away.length > 0 ? ['a member that has it is back'] : []),
+      ...(left.length > 0 ? ['a member that left with it takes part again'] : []),
+    ];
+    const names = [...away, ...left].map((id) => this.#nameOf(id));
+    return `It arrives when ${events.join(', or ')}; ${names.join(' or ')} may have it. If it is lost for good, ${write}.`;
   }
 
   /** Starts to fetch the content of `operation`. False if the fetcher has no room now. */

@@ -1,4 +1,4 @@
-import type { Operation, OriginId, WantMessage } from '@lockstep/shared';
+import { type MemberId, memberPath, type Operation, type OriginId, type WantMessage } from '@lockstep/shared';
 import { expect, test } from 'vitest';
 import { openTestMember, ScriptedPeer } from '../../../test/support/scripted-peer.ts';
 import { blockOf, virtualContent } from '../../sim/disk/content.ts';
@@ -17,6 +17,29 @@ test('[MT18] a path that shows nothing and waits for lost content names a way ou
   const { code, detail } = context.problems.ofPath('file') ?? {};
   expect(code).toBe('content-missing');
   expect(detail).toMatch(/put a file there, or put an empty one there and delete it\.$/);
+});
+
+test('[MT18] a report of lost content names the members that left with it, next to those that are away', async () => {
+  const member = new LoneMember();
+  const { context, journal } = member;
+  const bee = 'b'.repeat(52) as MemberId;
+  const cat = 'c'.repeat(52) as MemberId;
+  const enters = (id: MemberId, name: string, membership: 'joined' | 'left'): Operation => ({
+    ...member.operation(memberPath(id), { kind: 'member' }, { origin: `${id}.1` as OriginId }),
+    member: { id, name, addresses: [], membership },
+  });
+  member.received(
+    enters(bee, 'bee', 'joined'),
+    enters(cat, 'cat', 'left'),
+    member.operation('file', { kind: 'put', text: 'gone' }, { origin: `${cat}.1` as OriginId }),
+  );
+  member.peers.learn();
+  member.peers.refreshStates();
+  new ApplyLoop(context, member.transfers, new RenameGate(journal, context.clock, () => [])).poke();
+  await member.passes(10_000);
+  expect(context.problems.ofPath('file')?.detail).toContain(
+    'It arrives when a member that has it is back, or a member that left with it takes part again; bee or cat may have it.',
+  );
 });
 
 /** Bee told a member of a large file and lacks its content, until `asked` is set: then it collects the requests for blocks. */

@@ -128,7 +128,7 @@ describe('[LC40] a store that leaves no trace', () => {
     });
     const journal: Journal = { ...context.journal, log };
     const confirmer = new Confirmer({ ...context, journal }, () => false);
-    const read = confirmer.readNow('', () => false);
+    const read = confirmer.readNow('', { giveUp: () => false });
     await bench.passes(1_000);
     expect(await read).toEqual({ hasDifferent: true, open: undefined });
     confirmer.stop();
@@ -152,7 +152,7 @@ describe('[LC40] a store that leaves no trace', () => {
     bench.isBusy = true;
     bench.syncs();
     await bench.passes(2_000);
-    const read = bench.confirmer.readNow('', () => false);
+    const read = bench.confirmer.readNow('', { giveUp: () => false });
     await bench.passes(100);
     await read;
     expect(bench.context.journal.disk.unconfirmed('')).toEqual([]);
@@ -178,12 +178,31 @@ describe('[LC40] a store that leaves no trace', () => {
     const bench = new Bench();
     await bench.holds(first);
     bench.stores(second);
-    const read = bench.confirmer.readNow('', () => false);
+    const read = bench.confirmer.readNow('', { giveUp: () => false });
     await bench.passes(1_000);
     expect(await read).toEqual({ hasDifferent: true, open: undefined });
     expect(bench.heads()).toEqual([second.id]);
-    const late = bench.confirmer.readNow('file', () => true);
+    const late = bench.confirmer.readNow('file', { giveUp: () => true });
     expect(await late).toEqual({ hasDifferent: false, open: 'file' });
+  });
+
+  test('[AK20] a large file is read no further once its caller has given up, and is named', async () => {
+    const bench = new Bench();
+    await bench.holds(virtualContent('before', 3 * blockBytes));
+    let blocksRead = 0;
+    const { folder } = bench.context;
+    const holdsBlock: typeof folder.holdsBlock = (block) => {
+      blocksRead += 1;
+      return folder.holdsBlock(block);
+    };
+    const counted = Object.assign(Object.create(folder), { holdsBlock });
+    const confirmer = new Confirmer({ ...bench.context, folder: counted }, () => false);
+    const begun: string[] = [];
+    const read = confirmer.readNow('', { giveUp: () => blocksRead === 1, begins: (path) => void begun.push(path) });
+    await bench.passes(1_000);
+    expect(await read).toEqual({ hasDifferent: false, open: 'file' });
+    expect({ blocksRead, begun }).toEqual({ blocksRead: 1, begun: ['file'] });
+    confirmer.stop();
   });
 
   test.each(['before the file is durable', 'after the file was made durable'])(

@@ -27,6 +27,23 @@ export interface ConfirmedFiles {
   readonly open: string | undefined;
 }
 
+/** The caller of a second read, and its interest in it. */
+interface ReadCaller {
+  /** True once no one waits any more. */
+  giveUp(): boolean;
+  /** Called with the first path of files whose read begins. */
+  begins?(path: string): void;
+}
+
+/** How files are read again: `pace` is called with the bytes about to be read, and `giveUp` before each block of a large file. */
+interface ReadLimits {
+  readonly pace?: (bytes: number) => Promise<void>;
+  readonly giveUp?: () => boolean;
+}
+
+/** The result of reading files again: `unread` if the read of a large one was given up. */
+type Reading = 'same' | 'different' | 'unread';
+
 /**
  * Reads files again that may have changed without a trace since they were read: programs store into mapped pages, and only the first
  * store after a write-back changes the file's times. A file is certain once a read after a sync, which has made its pages clean, finds
@@ -66,9 +83,9 @@ export class Confirmer {
 
   /**
    * Reads all unconfirmed files at and below `path` at once, regardless of other work. Only reads after the call
-   * count.
+   * count. A file that is being read when the caller gives up is read no further.
    */
-  async readNow(path: string, giveUp: () => boolean): Promise<ConfirmedFiles> {
+  async readNow(path: string, { giveUp, begins }: ReadCaller): Promise<ConfirmedFiles> {
     const { journal } = this.#context;
     let hasDifferent = false;
     const paths = journal.disk.unconfirmed(path);
@@ -76,8 +93,12 @@ export class Confirmer {
       // A row that is gone was changed, or its file was read, after the call.
       const rows = paths.slice(index, index + batchPathsMax).flatMap((each) => journal.disk.at(each) ?? []);
       for (const batch of inBatches(rows.filter(({ unconfirmed }) => unconfirmed !== undefined))) {
-        if (giveUp() || this.#loop.isStopped) return { hasDifferent, open: batch[0]?.path };
-        if (await this.#check(batch)) hasDifferent = true;
+        const [first] = batch;
+        if (giveUp() || this.#loop.isStopped) return { hasDifferent, open: first?.path };
+        if (first !== undefined) begins?.(first.path);
+        const reading = await this.#check(batch, { giveUp });
+        if (reading === 'unread') return { hasDifferent, open: first?.path };
+        if (reading === 'different') hasDifferent = true;
       }
     }
     return { hasDifferent, open: undefined };
@@ -91,7 +112,7 @@ export class Confirmer {
       for (const batch of inBatches(page)) {
         await this.#untilIdle();
         if (this.#loop.isStopped) return;
-        await this.#check(batch, (bytes) => this.#pace(bytes));
+        await this.#check(batch, { pace: (bytes) => this.#pace(bytes) });
       }
       after = page.at(-1)?.path;
       if (page.length < batchPathsMax) break;
@@ -99,13 +120,13 @@ export class Confirmer {
     if (journal.disk.clean(undefined, 1).length > 0) this.#loop.in(retryMs);
   }
 
-  /** Compares files with their rows. True if any of them differs. `pace` is called with the bytes about to be read. */
-  async #check(rows: readonly DiskEntry[], pace?: (bytes: number) => Promise<void>): Promise<boolean> {
+  /** Compares files with their rows: `different` if any of them differs. */
+  async #check(rows: readonly DiskEntry[], limits: ReadLimits): Promise<Reading> {
     const { folder, journal } = this.#context;
     const [first] = rows;
     const known = first && this.#operationOf(first);
-    if (first !== undefined && known !== undefined) return await this.#checkLarge(first, known, pace);
-    await pace?.(rows.reduce((sum, { fingerprint }) => sum + fileCostBytes + (fingerprint?.size ?? 0), 0));
+    if (first !== undefined && known !== undefined) return await this.#checkLarge(first, known, limits);
+    await limits.pace?.(rows.reduce((sum, { fingerprint }) => sum + fileCostBytes + (fingerprint?.size ?? 0), 0));
     const observations = await folder.observe(rows.map(({ path }) => ({ path, hashLarge: true, bytesMax: 0 })));
     const same: DiskEntry[] = [];
     let hasDifferent = false;
@@ -122,7 +143,7 @@ export class Confirmer {
       else this.#context.facts.doubted.publish(row.path);
     }
     if (same.length > 0) journal.disk.confirmed(same);
-    return hasDifferent;
+    return hasDifferent ? 'different' : 'same';
   }
 
   /** The operation with the blocks of a large file. Undefined for damage, and if the operation was cut off a forked log: then it is read whole. */
@@ -136,26 +157,26 @@ export class Confirmer {
   async #checkLarge(
     row: DiskEntry,
     { content, blocks, size = 0 }: Operation,
-    pace?: (bytes: number) => Promise<void>,
-  ): Promise<boolean> {
+    { pace, giveUp }: ReadLimits,
+  ): Promise<Reading> {
     const { folder, journal } = this.#context;
     const { path, fingerprint } = row;
-    if (content === undefined || fingerprint === undefined) return false;
+    if (content === undefined || fingerprint === undefined) return 'same';
     const source = { from: 'file', path, fingerprint } as const;
     for (let index = 0; index < blockCount(size); index++) {
       await pace?.(blockRange(size, index).length);
-      if (this.#loop.isStopped) return false;
+      if (this.#loop.isStopped || giveUp?.() === true) return 'unread';
       if (await folder.holdsBlock({ content, blocks, size, index, source })) continue;
       this.#differs(row);
-      return true;
+      return 'different';
     }
     const [seen] = await folder.observe([{ path, expected: fingerprint }]);
     if (seen?.state === 'same') {
       if (row.unconfirmed === 'clean') journal.disk.confirmed([row]);
-      return false;
+      return 'same';
     }
     this.#context.facts.doubted.publish(path);
-    return true;
+    return 'different';
   }
 
   /** Requests a detection that reads the file: its bytes differ from the row, though the fingerprint may be the same. */

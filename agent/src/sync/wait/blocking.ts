@@ -88,7 +88,7 @@ function absentReason(name: string, peer: Peer, { context, peers }: Parts): stri
 }
 
 /** The problem of a refused session at one of these addresses, as a sentence that says what to do: the member there runs. */
-function refusalAt(addresses: readonly string[], { problems }: Context): string | undefined {
+export function refusalAt(addresses: readonly string[], { problems }: Context): string | undefined {
   return problems
     .list()
     .find(({ code, member }) => code === 'member-refused' && member !== undefined && addresses.includes(member))

@@ -77,6 +77,37 @@ test('[AK5] a wait that ends without a member that refuses this one says why, an
   ]);
 });
 
+test('[AK5] a newcomer that was refused by the only member that it knows says why', async () => {
+  const ant = new LoneMember();
+  const address = '127.0.0.1:4701';
+  const refusal = `No session with ${address}: the cluster keys differ: compare .lockstep/cluster.key on both members.`;
+  ant.context.problems.set('member-refused', { member: address }, refusal);
+  const parts = { ...partsOf(ant), dialer: { unmet: () => [address] } };
+  const outcome = waitForDurability(parts, { for: 'all', timeoutMs }, notAborted);
+  await ant.passes(timeoutMs + 1_000);
+  const reason = `ant has not met another member yet, so it is not known which must have it: ${refusal}`;
+  expect(await outcome).toMatchObject({ done: false, blocking: [{ memberName: 'ant', reason }] });
+});
+
+test('[AK20] a wait that ends during the second read of a file names that file', async () => {
+  const ant = new LoneMember();
+  const parts = partsOf(ant);
+  const readNow: Confirmer['readNow'] = (_path, { begins }) => {
+    begins?.('file');
+    return new Promise(() => undefined);
+  };
+  Object.assign(parts.confirmer, { readNow });
+  ant.volume.disk.write('file', contentOfText('read twice'));
+  const outcome = waitForDurability(parts, { for: 1, timeoutMs }, notAborted);
+  await ant.passes(timeoutMs + 1_000);
+  expect((await outcome).blocking).toEqual([
+    expect.objectContaining({
+      path: 'file',
+      reason: expect.stringMatching(/^file is being read again on this member/),
+    }),
+  ]);
+});
+
 test('[FK3] [FK5] a wait continues across a seal: it ends when all hold the operations that were journaled again', async () => {
   const { ant, peer, outcome, isOver } = await waiting();
   // Bee has another operation under the second number: it does not count.

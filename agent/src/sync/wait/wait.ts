@@ -4,7 +4,7 @@ import type { Peers } from '../members/peers.ts';
 import type { Timer } from '../ports/clock.ts';
 import type { Context, Self } from '../state/context.ts';
 import type { ContentSearch } from '../transfer/content-search.ts';
-import { type Blocking, listedMax, whatBlocks } from './blocking.ts';
+import { type Blocking, listedMax, refusalAt, whatBlocks } from './blocking.ts';
 import { Keepers, type WaitQuery } from './keepers.ts';
 import { ReplicaCount } from './replica-count.ts';
 import { type FolderScan, type MountCheck, settle } from './settle-folder.ts';
@@ -63,7 +63,7 @@ export async function waitForDurability(
   const giveUp = (): boolean => elapsedMs() >= query.timeoutMs || aborted() || parts.lifecycle.isLeaving;
   // The others that count are not known yet.
   for (let unmet = unmetFor(parts, query); unmet.length > 0; unmet = unmetFor(parts, query)) {
-    if (giveUp()) return metNobody(context.self, unmet, elapsedMs());
+    if (giveUp()) return metNobody(context, unmet, elapsedMs());
     await new Promise<void>((resolve) => clock.after(checkIntervalMs, resolve));
   }
   const others = membersToAsk(context, peers);
@@ -125,6 +125,8 @@ export async function waitForDurability(
 class SecondRead {
   #result: ConfirmedFiles | undefined;
   #error: unknown;
+  /** The file that is being read, or the first one of several small ones. */
+  #reading: string | undefined;
 
   constructor(
     { context, confirmer }: { readonly context: Context; readonly confirmer: Confirmer },
@@ -135,7 +137,10 @@ class SecondRead {
       this.#result = { hasDifferent: false, open: undefined };
       return;
     }
-    confirmer.readNow(path, giveUp).then(
+    const begins = (file: string): void => {
+      this.#reading = file;
+    };
+    confirmer.readNow(path, { giveUp, begins }).then(
       (result) => {
         this.#result = result;
       },
@@ -159,7 +164,7 @@ class SecondRead {
   }
 
   blocking({ id, name }: Self): Blocking {
-    const path = this.#result?.open;
+    const path = this.#result?.open ?? this.#reading;
     const reason = `${path ?? 'A recently changed file'} is being read again on this member: it may have changed without a trace.`;
     return { path, member: id, memberName: name, reason };
   }
@@ -173,8 +178,10 @@ function unmetFor(
 }
 
 /** The outcome for a member that has not met any other one: at least that one must have everything too. */
-function metNobody({ id, name }: Self, unmet: readonly string[], elapsedMs: number): WaitOutcome {
-  const reason = `${name} has not met another member yet, so it is not known which must have it: none answers at ${unmet.join(', ')}.`;
+function metNobody(context: Context, unmet: readonly string[], elapsedMs: number): WaitOutcome {
+  const { id, name } = context.self;
+  const why = refusalAt(unmet, context) ?? `none answers at ${unmet.join(', ')}.`;
+  const reason = `${name} has not met another member yet, so it is not known which must have it: ${why}`;
   const blocking = [{ member: id, memberName: name, reason }];
   return { done: false, wanted: 2, holding: 0, members: 2, elapsedMs, blocking };
 }
