@@ -8,18 +8,6 @@ import type { SeedRequest } from './worker.ts';
 
 const seedsByDefault = 300;
 
-/**
- * Flags of V8 for a process that runs world after world, while each core has one. Threads of the garbage collector only cost time. The heap
- * may grow before it is collected as a whole, and code that one world did not run is kept for the next ones. Both save a fifth of the
- * processor time.
- */
-const workerFlags = [
-  '--single-threaded-gc',
-  '--initial-old-space-size=512',
-  '--max-semi-space-size=8',
-  '--no-flush-bytecode',
-];
-
 interface Report {
   readonly seed: number;
   readonly violation: Violation | undefined;
@@ -102,7 +90,8 @@ async function runMany({ from, seeds, hasEncounters }: Options): Promise<boolean
 function work(take: () => SeedRequest | undefined, done: (report: Report) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fileURLToPath(new URL('./worker.js', import.meta.url));
-    const child: ChildProcess = fork(worker, { execArgv: workerFlags });
+    // Each core has a worker, so that threads of the garbage collector only cost time.
+    const child: ChildProcess = fork(worker, { execArgv: ['--single-threaded-gc'] });
     const giveNext = () => {
       const request = take();
       if (request === undefined) child.disconnect();
