@@ -34,9 +34,11 @@ interface VerifyParts {
   };
   readonly transfers: {
     /** The fetches of contents that any of these paths waits for. */
-    progressFor(
-      isWanted: (path: string) => boolean,
-    ): readonly { readonly doneBytes: number; readonly isSending: boolean }[];
+    progressFor(isWanted: (path: string) => boolean): readonly {
+      readonly doneBytes: number;
+      readonly isSending: boolean;
+      readonly isLimited: boolean;
+    }[];
   };
 }
 
@@ -119,7 +121,7 @@ async function repair(
   }
   applyLoop.unblock();
   const wanted = new Set(found.map(({ path }) => path));
-  const damaged = () => journal.disk.damaged().filter(({ path }) => wanted.has(path)).length;
+  const damaged = (): number => journal.disk.damaged().filter(({ path }) => wanted.has(path)).length;
   let idleSinceMs = clock.monotonicMs();
   let least = Number.POSITIVE_INFINITY;
   let most = 0;
@@ -127,7 +129,8 @@ async function repair(
     // Other transfers do not count: one on a slow line takes days.
     const coming = transfers.progressFor((path) => wanted.has(path));
     const arrived = coming.reduce((sum, { doneBytes }) => sum + doneBytes, 0);
-    if (left < least || arrived > most || coming.some(({ isSending }) => isSending)) idleSinceMs = clock.monotonicMs();
+    const isComing = coming.some(({ isSending, isLimited }) => isSending || isLimited);
+    if (left < least || arrived > most || isComing) idleSinceMs = clock.monotonicMs();
     else if (clock.monotonicMs() - idleSinceMs > idleMsMax) break;
     // The number of bytes also falls: a search that finds no member begins again with what is there.
     [least, most] = [left, Math.max(arrived, most)];
