@@ -135,7 +135,9 @@ function checkEnd(world: World): void {
 /** Runs until no member tells another room for copies. */
 async function settleRooms(world: World): Promise<void> {
   const { scheduler, remaining, scenario } = world;
-  if (!scenario.setsCopies) return;
+  // Without rules only the room on the disks changes, and a member tells that again after a minute.
+  const disksChange = scenario.onDemand > 0 && scenario.faults.diskFull > 0;
+  if (!scenario.setsCopies && !disksChange) return;
   const told = () => JSON.stringify(remaining.map(({ journal }) => journal.members.all().map(({ room }) => room)));
   for (let times = 0; times < roomsToldMax; times++) {
     const before = told();
