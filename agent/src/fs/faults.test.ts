@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ActionRequest } from '../sync/ports/folder.ts';
+import type { Action, ActionRequest } from '../sync/ports/folder.ts';
 import { type DiskSubject, openDiskSubject, silentLog } from './disk-subject.contract.ts';
 import { type ApplyStep, applySteps, faultFromEnvironment } from './fault-point.ts';
 import { bytesOf, doOne, fingerprintAt, observeOne, textOf, tryOne, writeRequest } from './folder-subject.contract.ts';
@@ -164,6 +164,43 @@ describe('[MT4] another program writes between the check and the rename', () => 
     expect(await tryOne(subject, { ...rename, expectedFrom: found.fingerprint })).toEqual(changed);
     expect(await subject.user.look('old/new file')).toBeDefined();
   });
+});
+
+// Simulator, seed 221936: its mode counted as all that the file system could keep of the operation's.
+describe('a user replaces what was just renamed', () => {
+  test('the file that they put there has its own mode, not the one of the operation', async () => {
+    const { subject, arm } = await openWithRace();
+    const expectedFrom = await doOne(subject, writeRequest(subject, 'from', 'old'));
+    arm('attributes', () => {
+      writeFileSync(join(subject.root, 'theirs'), 'new', { mode: 0o644 });
+      renameSync(join(subject.root, 'theirs'), join(subject.root, 'to'));
+    });
+    const attributes = { mode: 0o755, mtimeUs: 1_000_000 };
+    const rename = { do: 'rename', from: 'from', to: 'to', expectedFrom, expected: 'absent', ...attributes } as const;
+    const { fingerprint } = await resultOf(subject, rename);
+    expect(fingerprint).toEqual({ ...expectedFrom, mode: 0o100755, mtimeMs: 1_000 });
+    expect(expectedFrom.mode).toBe((await fingerprintAt(subject, 'to')).mode);
+  });
+
+  test('so has the directory', async () => {
+    const { subject, arm } = await openWithRace();
+    await subject.user.mkdir('old');
+    const expectedFrom = await fingerprintAt(subject, 'old');
+    arm('attributes', () => {
+      renameSync(join(subject.root, 'new'), join(subject.root, 'elsewhere'));
+      mkdirSync(join(subject.root, 'new'));
+    });
+    const rename = { do: 'rename-directory', from: 'old', to: 'new', names: [], mode: 0o700, expectedFrom } as const;
+    const { fingerprint } = await resultOf(subject, rename);
+    expect(fingerprint).toEqual({ ...expectedFrom, mode: 0o040700 });
+    expect(expectedFrom.mode).toBe((await fingerprintAt(subject, 'new')).mode);
+  });
+
+  async function resultOf(subject: DiskSubject, action: Action) {
+    const result = await tryOne(subject, action);
+    if (result.result !== 'done') throw new Error(JSON.stringify(result));
+    return result;
+  }
 });
 
 describe('SIGKILL before a step of apply', () => {

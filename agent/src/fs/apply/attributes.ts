@@ -16,8 +16,8 @@ export interface Attributes {
 }
 
 /**
- * Sets the attributes of a file or directory where they differ, and makes them durable. A file that was written since is left alone: its
- * modification time is the only sign of that write. Returns what the file system kept of those that were set. To set the time hides a
+ * Sets the attributes of a file or directory where they differ, and makes them durable. An entry that a user put in its place is left alone,
+ * and so is a file that was written since: its modification time is the only sign of that write. Returns what the file system kept of those that were set. To set the time hides a
  * concurrent write.
  */
 export function setAttributes(
@@ -32,7 +32,8 @@ export function setAttributes(
   try {
     const isOtherTime = mtimeUs !== undefined && mtimeUsOf(system, fd) !== mtimeUs;
     const stats = system.fstat(fd);
-    if (stats.isFile() && !isWrittenAs(stats, expected)) return {};
+    const isOther = stats.isFile() ? !isWrittenAs(stats, expected) : stats.ino !== expected.ino;
+    if (isOther) return {};
     const isOtherMode = mode !== undefined && permissionsOf(stats.mode) !== permissionsOf(mode);
     if (isOtherMode) system.fchmod(fd, permissionsOf(mode));
     const kept = {

@@ -213,7 +213,9 @@ export class Commit {
     this.#touch(from);
     this.#touch(to);
     this.#fault?.('attributes');
-    return this.#finish(target, action.expectedFrom, action) ?? changedSince(action.expectedFrom);
+    return (
+      this.#finish(target, action.expectedFrom, action) ?? changedSince(withAttributes(action.expectedFrom, action))
+    );
   }
 
   #renameDirectory(action: ActionOf<'rename-directory'>, from: Target, to: Target): ActionResult {
@@ -230,7 +232,11 @@ export class Commit {
     this.#touch(from);
     this.#touch(to);
     this.#fault?.('attributes');
-    return this.#finish(to.entry, action.expectedFrom, { mode: action.mode }) ?? changedSince(action.expectedFrom);
+    const attributes = { mode: action.mode };
+    return (
+      this.#finish(to.entry, action.expectedFrom, attributes) ??
+      changedSince(withAttributes(action.expectedFrom, attributes))
+    );
   }
 
   #mkdir({ expected, mode }: ActionOf<'mkdir'>, target: Target, keep: ContentId | undefined): ActionResult {
@@ -303,6 +309,18 @@ export class Commit {
 /** The new entry was changed or replaced since: a user's edit, which the next observation finds. */
 function changedSince(fingerprint: Fingerprint): ActionResult {
   return { result: 'done', fingerprint, racy: true };
+}
+
+/**
+ * The fingerprint of an entry once it has the attributes. An entry that a user put in its place may have its former ones. Those would seem to
+ * be all that the file system can keep of the new ones.
+ */
+function withAttributes(before: Fingerprint, { mode, mtimeUs }: Attributes): Fingerprint {
+  return {
+    ...before,
+    ...(mode !== undefined && { mode: withPermissions(before.mode, mode) }),
+    ...(mtimeUs !== undefined && { mtimeMs: mtimeUs / 1_000 }),
+  };
 }
 
 function pathsOf(action: Action): readonly string[] {
