@@ -4,7 +4,8 @@ import { errorCodeOf } from '../../os/system-error.ts';
 import type { ReleasedFile } from '../../sync/ports/folder.ts';
 import { descending } from '../descent.ts';
 import { fingerprintOf, hasContentOf, isOneInode, lstatIfThere } from '../entry-stat.ts';
-import type { Places } from '../places.ts';
+import { fileSystemOf } from '../mounts/mounts.ts';
+import { absolutePath, type Places } from '../places.ts';
 import { contentOfFileName } from '../read/content-id.ts';
 import { withFile } from '../read/read-content.ts';
 import { removeIfThere, removeTree } from '../remove.ts';
@@ -34,15 +35,18 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     removeTree(system, staging);
     return [];
   }
+  // Another disk in the folder has inodes of the same numbers, and nothing on it can come to staging.
+  const rowsOf = (ino: number): readonly DiskEntry[] =>
+    shown.withInode(ino).filter((row) => fileSystemOf(places, absolutePath(places.root, row.path)) === places.state);
   const released: ReleasedFile[] = [];
   for (const name of system.readdir(staging)) {
     const path = `${staging}/${name}`;
     const stats = system.lstat(path);
     const isFile = stats?.isFile() === true;
     const taken = takenName(name);
-    if (stats && taken && keepIfOther(places, path, { stats, taken, rows: shown.withInode(taken.ino) })) continue;
+    if (stats && taken && keepIfOther(places, path, { stats, taken, rows: rowsOf(taken.ino) })) continue;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
-    const rows = isFile ? shown.withInode(stats.ino) : [];
+    const rows = isFile ? rowsOf(stats.ino) : [];
     if (isFile && keepIfWritten(places, path, { stats, rows })) continue;
     if (isFile && rows.length === 0 && keepIfWrittenSince(places, path, stats)) continue;
     const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   utimesSync,
@@ -46,6 +47,9 @@ function tried(): Tried {
   const stateIdentity = { dev: 0, ino: 0 };
   const places = {
     system,
+    root: folder,
+    state: directory,
+    mounts: { accepted: [], foreign: [] },
     staging,
     history: join(directory, 'history'),
     hash: blockHash,
@@ -53,7 +57,7 @@ function tried(): Tried {
     top,
     temporaryName: temporaryNames('t'),
     memberName: 'ant',
-  } as Places;
+  } as Partial<Places> as Places;
   const file = join(folder, 'sub', 'file');
   writeFileSync(file, 'old');
   const parent = system.openDirectory(join(folder, 'sub'));
@@ -135,6 +139,40 @@ describe('[MT4] a file that was written to while it was replaced, and for which 
     clearStaging(places, { withInode: () => [] });
     expect(readdirSync(staging)).toEqual([]);
     expect(textsIn(folder)).toEqual({});
+  });
+});
+
+// Simulator, seed 223971: no agent started in that folder any more.
+describe('an agent was killed when it had taken a file away', () => {
+  /** The folder after the next start, with the row of the file, or one with its inode number. */
+  function startedAgain(row: { readonly path: string; readonly birthMs: number }, changed: Partial<Places>) {
+    const { places, folder, staging, target, expected } = tried();
+    TakenVersion.take(places, target, expected, undefined);
+    expect(readdirSync(staging)).toHaveLength(1);
+    const fingerprint = { ...expected, birthMs: row.birthMs };
+    const rows = [{ path: row.path, dot: { origin: 'ant.1' as OriginId, seq: 1 }, fingerprint }];
+    clearStaging({ ...places, ...changed }, { withInode: (ino) => (ino === expected.ino ? rows : []) });
+    expect(readdirSync(staging)).toEqual([]);
+    return textsIn(folder);
+  }
+
+  test('[MT30] it is not taken for one with its inode number on another disk', () => {
+    const disk = { path: 'disk', ino: 2, type: 1, blocks: 1, isOwnDevice: true };
+    expect(startedAgain({ path: 'disk/other', birthMs: 1 }, { mounts: { accepted: [disk], foreign: [] } })).toEqual({});
+  });
+
+  test('[MT4] another file that it took comes back above a directory that is hidden under a mount', () => {
+    const real = nodeSystemCalls();
+    const away = (): never => {
+      throw Object.assign(new Error('another file system'), { code: 'EXDEV' });
+    };
+    const isBelow = (path: string): boolean => realpathSync(join(path, '..')).endsWith('/sub');
+    const system: SystemCalls = {
+      ...real,
+      link: (existing, name) => (isBelow(name) ? away() : real.link(existing, name)),
+      rename: (from, to) => (isBelow(to) ? away() : real.rename(from, to)),
+    };
+    expect(startedAgain({ path: 'sub/file', birthMs: 1 }, { system })).toEqual({ 'file.conflict-T-ant': 'old' });
   });
 });
 
