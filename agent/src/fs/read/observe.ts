@@ -77,6 +77,9 @@ function withoutHidden(places: Places, observations: readonly Observation[]): re
   });
 }
 
+/** Codes of calls at an entry that was removed, or replaced by a link or a socket, after it was found. Of a link that is none now: EINVAL. */
+const replacedCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
+
 function observeOne(places: Places, descent: Descent, mounts: MountCheck, request: ObserveRequest): Observation {
   const { path, expected } = request;
   const fault = carriedPathFault(path);
@@ -111,7 +114,8 @@ function observeOne(places: Places, descent: Descent, mounts: MountCheck, reques
   } catch (error) {
     // Deleted or replaced between two of the calls above.
     const code = errorCodeOf(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return { path, state: 'changing' };
+    if (replacedCodes.has(code)) return { path, state: 'changing' };
+    if (code === 'EINVAL' && unread !== undefined && isLinkMode(unread.mode)) return { path, state: 'changing' };
     // Only a listing can name it then.
     if (code === 'ENAMETOOLONG' && tooLong !== undefined) return { path, state: 'absent' };
     return { path, state: 'problem', ...problemOf(error, path), ...(unread && { unread }) };
