@@ -129,22 +129,26 @@ export function checkConverged(world: World): Problem {
     if (isContested) return `${machine.name} has contested paths: ${contestedOf(machine, world)}`;
   }
   for (const machine of remaining) {
-    const difference = compareWithHeads(machine, new Set([...lost, ...obstructedPaths(machine)]), world.ledger);
+    const exempt = new Set([...lost, ...obstructedPaths(machine)]);
+    const difference = compareWithHeads(machine, exempt, world.ledger);
     if (difference !== undefined) return difference;
-    const unseen = firstUnseen(machine, lost);
+    const unseen = firstUnseen(machine, exempt);
     if (unseen !== undefined) return unseen;
   }
   // A path with a lost sibling is not compared: the scrub must still find a bit that flipped there.
   return checkWhole(world);
 }
 
-/** The folder differs from the heads at a path with a lost sibling. Each member has still seen what its users last wrote there. */
-function firstUnseen({ name, volume, journal }: Machine, lost: ReadonlySet<string>): Problem {
-  for (const path of lost) {
-    const content = volume.disk.at(path)?.content;
-    const row = journal.disk.at(path);
-    if (content === undefined || row?.damaged || row?.content === content.id) continue;
-    return `${name} has not seen the content at ${path}`;
+/** The folder may differ from the heads at exempt paths. Each member has still seen what its users last wrote there. */
+function firstUnseen(machine: Machine, exempt: ReadonlySet<string>): Problem {
+  const isHidden = isHiddenIn(machine);
+  for (const path of exempt) {
+    const content = machine.volume.disk.at(path)?.content;
+    if (content === undefined || isHidden(path)) continue;
+    const row = machine.journal.disk.at(path);
+    // The bytes found in a damaged file were set aside, if they were read.
+    const seen = row?.damaged ? (row.found ?? content.id) : row?.content;
+    if (seen !== content.id) return `${machine.name} has not seen the content at ${path}`;
   }
   return undefined;
 }
