@@ -203,7 +203,8 @@ describe('[MT4] a file whose only names are in staging and history when the fold
     const { content } = subject.identify(bytesOf('old!'));
     const fingerprint = fingerprintOf(lstatSync(path));
     const row = { path: 'file', dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint };
-    linkSync(path, state('staging/t1-7'));
+    const { ctimeMs, size, mtimeMs } = fingerprint;
+    linkSync(path, state(`staging/t1-7-changed-${ctimeMs}-held-${ctimeMs}-of-${size}-${mtimeMs}`));
     const kept = historyPath({ history: state('history') }, content);
     mkdirSync(dirname(kept), { recursive: true });
     linkSync(path, kept);

@@ -22,7 +22,7 @@ import type { AddedVersion } from './history.ts';
 import { obstacleIn } from './obstacle.ts';
 import { permissionsOf, withPermissions } from './permissions.ts';
 import { Placing } from './placing.ts';
-import { isStaged, type StagedEntry, type StageOutcome, temporaryPath } from './staging.ts';
+import { isStaged, type StagedEntry, type StageOutcome, takenPath } from './staging.ts';
 import {
   changed,
   checkTarget,
@@ -191,7 +191,7 @@ export class Commit {
     if (refusedFrom !== undefined) return refusedFrom;
     const [source, target] = [from.entry, to.entry];
     if (expected === 'absent' && isSameEntry(this.#system, from, to)) {
-      const aside = temporaryPath(this.#places);
+      const aside = takenPath(this.#places, action.expectedFrom);
       this.#system.rename(source, aside);
       this.#fault?.('rename');
       this.#placing.placeAsNew(aside, target);

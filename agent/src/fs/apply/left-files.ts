@@ -46,7 +46,9 @@ export function clearStaging(places: Places, shown: ShownFiles): readonly Releas
     const taken = takenName(name);
     if (stats && taken && keepIfOther(places, path, { stats, taken, rows: rowsOf(taken.ino) })) continue;
     if (isFile && stats.nlink === 1 && contentOfFileName(name) !== undefined) continue;
-    const rows = isFile ? rowsOf(stats.ino) : [];
+    // A file that the agent itself made may have the inode number of one that a user removed.
+    const wasInFolder = taken !== undefined || writingBefore(name) !== undefined;
+    const rows = isFile && wasInFolder ? rowsOf(stats.ino) : [];
     if (isFile && keepIfWritten(places, path, { stats, rows })) continue;
     if (isFile && rows.length === 0 && keepIfWrittenSince(places, path, stats)) continue;
     const file = isFile && stats.nlink > 1 ? release(system, path, name) : undefined;

@@ -161,19 +161,36 @@ describe('an agent was killed when it had taken a file away', () => {
     expect(startedAgain({ path: 'disk/other', birthMs: 1 }, { mounts: { accepted: [disk], foreign: [] } })).toEqual({});
   });
 
-  test('[MT4] another file that it took comes back above a directory that is hidden under a mount', () => {
+  test.each([
+    ['is hidden under a mount', 'EXDEV'],
+    ['may not be written to', 'EACCES'],
+  ])('[MT4] another file that it took comes back above a directory that %s', (_, code) => {
     const real = nodeSystemCalls();
-    const away = (): never => {
-      throw Object.assign(new Error('another file system'), { code: 'EXDEV' });
+    const refuse = (): never => {
+      throw Object.assign(new Error('refused'), { code });
     };
     const isBelow = (path: string): boolean => realpathSync(join(path, '..')).endsWith('/sub');
     const system: SystemCalls = {
       ...real,
-      link: (existing, name) => (isBelow(name) ? away() : real.link(existing, name)),
-      rename: (from, to) => (isBelow(to) ? away() : real.rename(from, to)),
+      link: (existing, name) => (isBelow(name) ? refuse() : real.link(existing, name)),
+      rename: (from, to) => (isBelow(to) ? refuse() : real.rename(from, to)),
     };
     expect(startedAgain({ path: 'sub/file', birthMs: 1 }, { system })).toEqual({ 'file.conflict-T-ant': 'old' });
   });
+});
+
+// The simulator's worlds with many crashes: half of a file that was being copied became a conflict copy.
+test('[MT4] a file that the agent was making is removed, also if it has the inode number of one that a user removed', () => {
+  const { places, folder, staging } = tried();
+  const name = join(staging, places.temporaryName());
+  writeFileSync(name, 'half of a content');
+  const { birthMs: _, ...found } = fingerprintOf(lstatSync(name));
+  const fingerprint = { ...found, size: 3, mtimeMs: 1 };
+  const content = singleBlockId(blockHash, Buffer.from('old'));
+  const row = { path: 'removed', dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint };
+  clearStaging(places, { withInode: (ino) => (ino === found.ino ? [row] : []) });
+  expect(readdirSync(staging)).toEqual([]);
+  expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
 });
 
 test('[MT4] a file that was written to while it was replaced has its name again', () => {

@@ -23,8 +23,8 @@ const noLinkCodes = new Set(['EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS
 /** Codes of calls at a path whose directory was removed, or is a file now. */
 const goneCodes: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR']);
 
-/** Also that of a move to a directory over which a disk was mounted meanwhile. */
-const unreachableCodes: ReadonlySet<string | undefined> = new Set([...goneCodes, 'EXDEV']);
+/** Also those of moves to a directory over which a disk was mounted meanwhile, or which may not be written to any more. */
+const closedCodes: ReadonlySet<string | undefined> = new Set([...goneCodes, 'EXDEV', 'EACCES', 'EPERM', 'EROFS']);
 
 /** Codes of calls that need room on a disk that has none. */
 const fullCodes: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
@@ -323,7 +323,7 @@ function restore(places: Places, name: string, target: Placed): void {
     moveToFree(places.system, name, target.entry);
   } catch (error) {
     const code = errorCodeOf(error);
-    if (code !== 'EEXIST' && !unreachableCodes.has(code)) throw error;
+    if (code !== 'EEXIST' && !closedCodes.has(code)) throw error;
     // A program created another file there since, without knowledge of this one, or removed the directory.
     keepBeside(places, name, target);
   }
@@ -356,7 +356,7 @@ export function keepAt(places: Places, name: string, path: string): void {
   });
 }
 
-/** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if the directory was removed or hidden since. */
+/** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if nothing can be put there any more. */
 export function keepBeside(places: Places, name: string, { path, entry }: Placed): void {
   if (!madeCopy(places, name, entry)) keepAbove(places, name, path);
 }
@@ -372,7 +372,7 @@ function keepAbove(places: Places, name: string, path: string): void {
   });
 }
 
-/** False if the directory of `entry` is not there any more, or hidden under a mount. */
+/** False if the directory of `entry` is not there any more, hidden under a mount, or not to be written to. */
 function madeCopy({ system, memberName }: Places, name: string, entry: string): boolean {
   for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {
     const copy = joinPath(parentOf(entry), conflictPath(nameOf(entry), stamp, memberName));
@@ -381,7 +381,7 @@ function madeCopy({ system, memberName }: Places, name: string, entry: string): 
       return true;
     } catch (error) {
       const code = errorCodeOf(error);
-      if (unreachableCodes.has(code)) return false;
+      if (closedCodes.has(code)) return false;
       if (code !== 'EEXIST') throw error;
     }
   }
