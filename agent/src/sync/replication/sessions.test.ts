@@ -1,5 +1,5 @@
 import { type HelloMessage, type MemberId, type OriginId, originId, type PeerMessage } from '@lockstep/shared';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LoneMember } from '../../sim/lone-member.ts';
 import { Forks } from '../members/forks.ts';
 import { OwnOrigin } from '../members/own-origin.ts';
@@ -145,6 +145,39 @@ test('[FK3] a fork is sealed in the session that finds it, also if both sides al
 
 test('[FK3] all forks between two members are sealed in one session', () => {
   expectRepaired(forked([cat, dog]), [cat, dog]);
+});
+
+// Simulator, seed 235321: others took what a member repeated for the next operations of the branch that its set-back had cost it.
+describe('[FK2] a peer knows a number that this member has lost', () => {
+  function lost(): { readonly side: Side; readonly end: End; readonly origin: OriginId; readonly hello: HelloMessage } {
+    const [side] = forked([cat]);
+    const { origin } = side.journal;
+    side.has(origin, 'own');
+    const end = new End('other'.padEnd(52, '2') as MemberId, true);
+    side.peers.accept(end.link);
+    return { side, end, origin, hello: side.hello() };
+  }
+
+  function expectRenewed({ journal }: Side, origin: OriginId): void {
+    expect(journal.origin).not.toBe(origin);
+    expect(journal.log.known()[origin]).toBe(1);
+  }
+
+  test('what a seal in its hello repeats here takes none', () => {
+    const { side, end, origin, hello } = lost();
+    end.queue.push({ ...hello, known: { ...hello.known, [origin]: 2 }, sealed: { [cat]: 1 } });
+    end.deliver();
+    expectRenewed(side, origin);
+  });
+
+  test('it may have learned it since its hello', () => {
+    const { side, end, origin, hello } = lost();
+    const { marks, applied } = hello;
+    end.queue.push(hello, { type: 'ack', known: { ...hello.known, [origin]: 2 }, marks, applied });
+    end.queue.push({ type: 'sealed', origins: { [cat]: 1 } });
+    while (end.deliver());
+    expectRenewed(side, origin);
+  });
 });
 
 test('[SY20] a repair without an end ends the session, so that repeated ones are reported', async () => {

@@ -86,6 +86,8 @@ export class Sessions {
     const { clock, journal, events, facts } = this.#context;
     const { peers, catchUp, departures, forks, ownOrigin, transfers, placement } = this.#loops;
     if (link === undefined || peer.hello === undefined) return;
+    // Before a seal: what that repeats takes numbers of this member.
+    if (ownOrigin.renewIfOutdated(peer)) return;
     const { origin } = journal;
     forks.seal(peer.hello.sealed);
     // Left from a crash between the journaling of an operation and the seal.
@@ -98,7 +100,6 @@ export class Sessions {
       return;
     }
     this.#reported.delete(peer);
-    if (ownOrigin.renewIfOutdated(peer)) return;
     ownOrigin.heard(peer);
     const sent = (bytes: number): void => peer.sent.add(bytes, clock.monotonicMs());
     const needed = new NeededBytes(peer, placement);
@@ -194,6 +195,8 @@ export class Sessions {
   #passOn(peer: Peer, message: Exclude<PeerMessage, HelloMessage | LeaveMessage>): void {
     const session = this.#sessions.get(peer);
     const { forks, ownOrigin } = this.#loops;
+    // The peer may have learned the lost numbers since its hello.
+    if (ownOrigin.renewIfOutdated(peer)) return;
     if (message.type === 'fork') forks.reported(peer, message);
     if (message.type === 'sealed') {
       forks.seal(message.origins);
