@@ -17,8 +17,8 @@ export interface Attributes {
 
 /**
  * Sets the attributes of a file or directory where they differ, and makes them durable. An entry that a user put in its place is left alone,
- * and so is a file that was written since: its modification time is the only sign of that write. Returns what the file system kept of those that were set. To set the time hides a
- * concurrent write.
+ * and so is a file that was written since: its modification time is the only sign of that write. Returns what the file system kept of those
+ * that were set. To set the time hides a concurrent write.
  */
 export function setAttributes(
   system: SystemCalls,

@@ -212,10 +212,7 @@ export class Commit {
     }
     this.#touch(from);
     this.#touch(to);
-    this.#fault?.('attributes');
-    return (
-      this.#finish(target, action.expectedFrom, action) ?? changedSince(withAttributes(action.expectedFrom, action))
-    );
+    return this.#finishRenamed(target, action);
   }
 
   #renameDirectory(action: ActionOf<'rename-directory'>, from: Target, to: Target): ActionResult {
@@ -231,12 +228,7 @@ export class Commit {
     withDirectoriesOpen(this.#system, [{ path: from.entry, stats }], () => this.#system.rename(from.entry, to.entry));
     this.#touch(from);
     this.#touch(to);
-    this.#fault?.('attributes');
-    const attributes = { mode: action.mode };
-    return (
-      this.#finish(to.entry, action.expectedFrom, attributes) ??
-      changedSince(withAttributes(action.expectedFrom, attributes))
-    );
+    return this.#finishRenamed(to.entry, action);
   }
 
   #mkdir({ expected, mode }: ActionOf<'mkdir'>, target: Target, keep: ContentId | undefined): ActionResult {
@@ -281,6 +273,16 @@ export class Commit {
     this.#system.rmdir(target.entry);
     this.#touch(target);
     return { result: 'done' };
+  }
+
+  /** Sets the attributes of an entry that has its new name. If a user replaced it since, the next observation finds that. */
+  #finishRenamed(target: string, action: ActionOf<'rename'> | ActionOf<'rename-directory'>): ActionResult {
+    const attributes: Attributes = action;
+    this.#fault?.('attributes');
+    return (
+      this.#finish(target, action.expectedFrom, attributes) ??
+      changedSince(withAttributes(action.expectedFrom, attributes))
+    );
   }
 
   /** Sets the attributes of an entry that stays. Undefined if it differs otherwise: a user changed it at this moment. */
