@@ -1,80 +1,15 @@
-import {
-  appendFileSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, lstatSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OriginId } from '@lockstep/shared';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Fingerprint } from '../../core/entry.ts';
-import { fingerprintOf, lstatIfThere } from '../entry-stat.ts';
-import { nodeSystemCalls } from '../node-system-calls.ts';
-import { type Places, temporaryNames } from '../places.ts';
+import { describe, expect, test } from 'vitest';
+import { fingerprintOf } from '../entry-stat.ts';
+import type { Places } from '../places.ts';
 import { blockHash, singleBlockId } from '../read/content-id.ts';
 import type { SystemCalls } from '../system-calls.ts';
+import { type Tried, textsIn, tried } from './_tried.ts';
 import { clearStaging } from './left-files.ts';
 import { Placing } from './placing.ts';
-import { moveToFree, type Placed, ReplacedVersion, TakenVersion } from './replaced-version.ts';
-
-interface Tried {
-  readonly places: Places;
-  readonly folder: string;
-  readonly staging: string;
-  /** A file with the text `old`, in a directory of the folder. */
-  readonly file: string;
-  readonly target: Placed;
-  readonly expected: Fingerprint;
-}
-
-function tried(): Tried {
-  const directory = mkdtempSync(join(tmpdir(), 'lockstep-replaced-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const [folder, staging] = [join(directory, 'folder'), join(directory, 'staging')];
-  mkdirSync(join(folder, 'sub'), { recursive: true });
-  mkdirSync(staging);
-  const system = nodeSystemCalls();
-  const top = system.openDirectory(folder);
-  onTestFinished(() => top.close());
-  const stateIdentity = { dev: 0, ino: 0 };
-  const places = {
-    system,
-    root: folder,
-    state: directory,
-    mounts: { accepted: [], foreign: [] },
-    staging,
-    history: join(directory, 'history'),
-    hash: blockHash,
-    stateIdentity,
-    top,
-    temporaryName: temporaryNames('t'),
-    memberName: 'ant',
-  } as Partial<Places> as Places;
-  const file = join(folder, 'sub', 'file');
-  writeFileSync(file, 'old');
-  const parent = system.openDirectory(join(folder, 'sub'));
-  onTestFinished(() => parent.close());
-  const stats = lstatIfThere(system, file);
-  if (stats === undefined) throw new Error('the file is missing');
-  const target = { path: 'sub/file', entry: `${parent.path}/file` };
-  return { places, folder, staging, file, target, expected: fingerprintOf(stats) };
-}
-
-/** The texts of all files in the folder by their paths, with the time in names of conflict copies as `T`. */
-function textsIn(folder: string): Record<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = files.map((entry) => join(entry.parentPath, entry.name));
-  const named = (path: string): string => path.slice(folder.length + 1).replace(/\d{8}T\d{9}Z/, 'T');
-  return Object.fromEntries(paths.map((path) => [named(path), readFileSync(path, 'utf8')]));
-}
+import { moveToFree, ReplacedVersion, TakenVersion } from './replaced-version.ts';
 
 /** A file of which a user writes the old version while it is replaced, after which `then` happens. Returns the texts of all files. */
 function putBackAfter(then: (file: string) => void): Record<string, string> {
@@ -140,57 +75,6 @@ describe('[MT4] a file that was written to while it was replaced, and for which 
     expect(readdirSync(staging)).toEqual([]);
     expect(textsIn(folder)).toEqual({});
   });
-});
-
-// Simulator, seed 223971: no agent started in that folder any more.
-describe('an agent was killed when it had taken a file away', () => {
-  /** The folder after the next start, with the row of the file, or one with its inode number. */
-  function startedAgain(row: { readonly path: string; readonly birthMs: number }, changed: Partial<Places>) {
-    const { places, folder, staging, target, expected } = tried();
-    TakenVersion.take(places, target, expected, undefined);
-    expect(readdirSync(staging)).toHaveLength(1);
-    const fingerprint = { ...expected, birthMs: row.birthMs };
-    const rows = [{ path: row.path, dot: { origin: 'ant.1' as OriginId, seq: 1 }, fingerprint }];
-    clearStaging({ ...places, ...changed }, { withInode: (ino) => (ino === expected.ino ? rows : []) });
-    expect(readdirSync(staging)).toEqual([]);
-    return textsIn(folder);
-  }
-
-  test('[MT30] it is not taken for one with its inode number on another disk', () => {
-    const disk = { path: 'disk', ino: 2, type: 1, blocks: 1, isOwnDevice: true };
-    expect(startedAgain({ path: 'disk/other', birthMs: 1 }, { mounts: { accepted: [disk], foreign: [] } })).toEqual({});
-  });
-
-  test.each([
-    ['is hidden under a mount', 'EXDEV'],
-    ['may not be written to', 'EACCES'],
-  ])('[MT4] another file that it took comes back above a directory that %s', (_, code) => {
-    const real = nodeSystemCalls();
-    const refuse = (): never => {
-      throw Object.assign(new Error('refused'), { code });
-    };
-    const isBelow = (path: string): boolean => realpathSync(join(path, '..')).endsWith('/sub');
-    const system: SystemCalls = {
-      ...real,
-      link: (existing, name) => (isBelow(name) ? refuse() : real.link(existing, name)),
-      rename: (from, to) => (isBelow(to) ? refuse() : real.rename(from, to)),
-    };
-    expect(startedAgain({ path: 'sub/file', birthMs: 1 }, { system })).toEqual({ 'file.conflict-T-ant': 'old' });
-  });
-});
-
-// The simulator's worlds with many crashes: half of a file that was being copied became a conflict copy.
-test('[MT4] a file that the agent was making is removed, also if it has the inode number of one that a user removed', () => {
-  const { places, folder, staging } = tried();
-  const name = join(staging, places.temporaryName());
-  writeFileSync(name, 'half of a content');
-  const { birthMs: _, ...found } = fingerprintOf(lstatSync(name));
-  const fingerprint = { ...found, size: 3, mtimeMs: 1 };
-  const content = singleBlockId(blockHash, Buffer.from('old'));
-  const row = { path: 'removed', dot: { origin: 'ant.1' as OriginId, seq: 1 }, content, fingerprint };
-  clearStaging(places, { withInode: (ino) => (ino === found.ino ? [row] : []) });
-  expect(readdirSync(staging)).toEqual([]);
-  expect(textsIn(folder)).toEqual({ 'sub/file': 'old' });
 });
 
 test('[MT4] a file that was written to while it was replaced has its name again', () => {

@@ -324,7 +324,7 @@ function restore(places: Places, name: string, target: Placed): void {
   } catch (error) {
     const code = errorCodeOf(error);
     if (code !== 'EEXIST' && !closedCodes.has(code)) throw error;
-    // A program created another file there since, without knowledge of this one, or removed the directory.
+    // A program created another file there since, without knowledge of this one, or removed or closed the directory.
     keepBeside(places, name, target);
   }
 }
@@ -358,30 +358,34 @@ export function keepAt(places: Places, name: string, path: string): void {
 
 /** Moves a user's version out of staging, to a conflict copy next to `target`, or nearest above if nothing can be put there any more. */
 export function keepBeside(places: Places, name: string, { path, entry }: Placed): void {
-  if (!madeCopy(places, name, entry)) keepAbove(places, name, path);
+  if (refusedCopy(places, name, entry) !== undefined) keepAbove(places, name, path);
 }
 
-/** Moves a user's version out of staging, to a conflict copy in the nearest directory above `path`. */
+/** Moves a user's version out of staging, to a conflict copy in the nearest directory above `path`. Throws the refusal of the uppermost one. */
 function keepAbove(places: Places, name: string, path: string): void {
   descending(places, (descent) => {
     for (let above = parentOf(path); ; above = parentOf(above)) {
       const directory = descent.directory(above);
-      if (directory !== undefined && madeCopy(places, name, `${directory.path}/${nameOf(path)}`)) return;
-      if (above === '') throw Object.assign(new Error('the folder was removed'), { code: 'ENOENT' });
+      const refusal = directory && refusedCopy(places, name, `${directory.path}/${nameOf(path)}`);
+      if (directory !== undefined && refusal === undefined) return;
+      if (above === '') throw refusal ?? Object.assign(new Error('the folder was removed'), { code: 'ENOENT' });
     }
   });
 }
 
-/** False if the directory of `entry` is not there any more, hidden under a mount, or not to be written to. */
-function madeCopy({ system, memberName }: Places, name: string, entry: string): boolean {
+/**
+ * Moves a version to the name of a conflict copy of `entry`. Returns the error if the directory is not there any more, hidden under a mount,
+ * or not to be written to.
+ */
+function refusedCopy({ system, memberName }: Places, name: string, entry: string): unknown {
   for (let stamp = stampOfMs(system.wallMs()); ; stamp++) {
     const copy = joinPath(parentOf(entry), conflictPath(nameOf(entry), stamp, memberName));
     try {
       moveToFree(system, name, copy);
-      return true;
+      return undefined;
     } catch (error) {
       const code = errorCodeOf(error);
-      if (closedCodes.has(code)) return false;
+      if (closedCodes.has(code)) return error;
       if (code !== 'EEXIST') throw error;
     }
   }
